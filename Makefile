@@ -37,6 +37,10 @@ all: bin/foreman bin/foremand bin/contribflow ## the three programs, static
 bin/foreman:
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o $@ .
 
+.PHONY: bin/action
+bin/action: ## the program of the image, static
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X github.com/org/foreman-action/internal/cli/image.buildVersion=$(VERSION)' -o $@ ./cmd/action
+
 .PHONY: bin/foremand
 bin/foremand: ## the server, static
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X github.com/org/foreman-action/internal/cli/foremand.buildVersion=$(VERSION)' -o $@ ./cmd/foremand
@@ -78,10 +82,11 @@ pictures: ## redraw the pictures of the documentation, in Chromium
 	FOREMAN_E2E_REQUIRE_BROWSER=1 go -C internal/e2e test . -count=1 -run '^TestPicture' -update
 
 .PHONY: bench
-bench: bin/foreman ## writes docs/benchmarks.md: the whole step beside node and other actions, rules, the queue; prints the packages' benchmarks
+bench: bin/action bin/foreman ## writes docs/benchmarks.md: the whole step beside node and other actions, rules, the queue; prints the packages' benchmarks
 	go -C internal/e2e build -o ../../bin/ ./cmd/bench ./cmd/launch
 	mkdir -p bin/pages
-	bin/bench -foreman bin/foreman -launch bin/launch -n $(BENCH_N) -out bin/pages/1-step.md $(if $(ORIGINALS),-originals '$(abspath $(ORIGINALS))')
+	go test ./rules -run '^$$' -bench '^BenchmarkDecide$$' -benchtime 0.3s -count 5 > bin/pages/decide.txt
+	bin/bench -foreman bin/action -rules bin/pages/decide.txt -launch bin/launch -n $(BENCH_N) -out bin/pages/1-step.md $(if $(ORIGINALS),-originals '$(abspath $(ORIGINALS))' -import bin/foreman)
 	{ printf '\n# Rules beside cel-go and Go regexps\n\n```text\n'; go -C internal/e2e test -run '^$$' -bench CEL -benchmem .; printf '```\n\n'; } > bin/pages/2-rules.md
 	go -C internal/queuebench run . -quick $(if $(BENCH_POSTGRES),-postgres '$(BENCH_POSTGRES)') -out $(abspath bin/pages/3-queue.md)
 	{ printf '# Benchmarks\n\n'; sed 's/^#/##/' bin/pages/?-*.md; } > docs/benchmarks.md
@@ -93,19 +98,19 @@ bench-queue: ## the queue beside backlite, River, the disk and a bare HTTP handl
 
 .PHONY: queue-races
 queue-races: ## several callers at once on every kind of queue, with 20 times the rounds of go test
-	go test ./queue/queuetest ./store/sqlite ./store/postgres -run '^Test(Pooled)?Queue$$/^parallel:' -timeout 60m -queue.rounds=$(QUEUE_ROUNDS)
+	go test ./queue ./store/sqlite ./store/postgres -run '^Test(Pooled)?Queue$$/^parallel:' -timeout 60m -queue.rounds=$(QUEUE_ROUNDS)
 
 .PHONY: kill
 kill: ## kill the server and an agent at 500 steps, and look for lost or doubled writes
-	go test ./internal/faults -run '^TestKill' -v -timeout 60m -kill.rounds=$(KILL_ROUNDS)
+	go test ./internal/server/faults -run '^TestKill' -v -timeout 60m -kill.rounds=$(KILL_ROUNDS)
 
 .PHONY: soak
 soak: ## 100,000 events through the server, an agent with rules and a GitHub with faults; SOAK_EVENTS
-	go test ./internal/faults -run '^TestSoak$$' -v -timeout 5h -soak.events=$(SOAK_EVENTS) $(if $(SOAK_OUT),-soak.out=$(abspath $(SOAK_OUT)))
+	go test ./internal/server/faults -run '^TestSoak$$' -v -timeout 5h -soak.events=$(SOAK_EVENTS) $(if $(SOAK_OUT),-soak.out=$(abspath $(SOAK_OUT)))
 
 .PHONY: kill-build
 kill-build: ## kill the pipeline of Builder and Inspector after every call of git, and resume it
-	go test ./internal/build -run '^TestKilled$$' -v -timeout 30m -kill.every=1
+	go test ./internal/coding/build -run '^TestKilled$$' -v -timeout 30m -kill.every=1
 
 .PHONY: kill-contribution
 kill-contribution: ## kill "contribflow pr --yes" after every call of git and gh, and run it again
@@ -122,8 +127,8 @@ mutants: ## turn each refusal of policy and plan into a permission, and each con
 
 .PHONY: import-compare
 import-compare: ## compare the actions that can be imported with ours; ORIGINALS=dir has their published files
-	go test ./internal/parity -run '^TestOriginals$$' -timeout 60m -originals='$(abspath $(or $(ORIGINALS),$(error name the directory: ORIGINALS=dir)))'
-	go test ./internal/parity -run '^TestRecorded$$' -timeout 20m -table='$(abspath docs/proof/import.md)'
+	go test ./internal/importer/parity -run '^TestOriginals$$' -timeout 60m -originals='$(abspath $(or $(ORIGINALS),$(error name the directory: ORIGINALS=dir)))'
+	go test ./internal/importer/parity -run '^TestRecorded$$' -timeout 20m -table='$(abspath docs/proof/import.md)'
 
 .PHONY: e2e
 e2e: ## end-to-end tests: the container as the runner starts it, a workflow under act, a browser; needs Docker

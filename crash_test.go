@@ -23,8 +23,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/org/foreman-action/agent/agenttest"
 	"github.com/org/foreman-action/internal/actions/results/resultstest"
+	"github.com/org/foreman-action/internal/agenttest"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/protocol"

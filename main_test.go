@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,8 +22,8 @@ import (
 
 	"github.com/org/foreman-action/internal/actions/actionstest"
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/internal/programtest"
-	"github.com/org/foreman-action/internal/ramdir"
+	"github.com/org/foreman-action/internal/testkit/programtest"
+	"github.com/org/foreman-action/internal/testkit/ramdir"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
@@ -38,6 +39,7 @@ func TestMain(m *testing.M) {
 //
 //	gh label NAME…            add labels to the repository
 //	gh user LOGIN…            add people who can be assigned
+//	gh team SLUG…             add teams that can review
 //	gh milestone TITLE…       add open milestones
 //	gh file PATH LOCAL        put a file on the default branch
 //	gh file PATH LOCAL REPO REF  put a file in another repository, where only REF finds it
@@ -47,18 +49,24 @@ func TestMain(m *testing.M) {
 //	gh delete N | gh transfer N
 //	gh as LOGIN VERB N [ARG…] act on issue N as another user: label NAME, unlabel NAME,
 //	                          close [reason], reopen, comment TEXT…, assign LOGIN,
-//	                          unassign LOGIN, unlock, rename TITLE, react CONTENT, or reply CONTENT:
-//	                          react to the newest comment
+//	                          unassign LOGIN, unlock, rename TITLE, react CONTENT, reply CONTENT:
+//	                          react to the newest comment, unhide TEXT: make the comments with TEXT
+//	                          visible, unrequest LOGIN: remove a requested review, or drop: delete the
+//	                          newest comment
 //	gh clock DURATION         move GitHub's clock on, such as 36h
 //	gh lag N                  let the search return the current state of issue N from now on
 //	gh budget N               report N as the remaining calls of the token
 //	gh calls                  print the calls so far, and forget them
 //	gh show N                 print the current state of an issue
+//	gh reviewers N            print the requested reviewers of a pull request
 //	agent FILE [status=N]     start an agent that answers with a file, in which $TASK is the id,
 //	                          MANY is 201 actions, and LONG is a long text
 //	event FILE                make FILE the event, and take the event's name from its folder; a
 //	                          recorded event gets the current time
 //	comment LOGIN TEXT…       make a new comment by LOGIN on issue 1 the event of another run
+//	document CODE PROGRAM ARG…  run a command with --json, and without it; both must end with the
+//	                          exit code, and the first must print one JSON document. RUN in an
+//	                          argument is another text for each of them
 //	fails CODE PROGRAM ARG…   run a program that must end with the exit code
 //	events FOLDER…            run the action on every payload; it must reject those of other folders
 //	task PATH…                print values of the last task that the agent got, a line of JSON each
@@ -78,7 +86,7 @@ func TestScripts(t *testing.T) {
 		Setup:               func(e *testscript.Env) error { return setUp(e, root) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"gh": ghCommand, "agent": agentCommand, "event": eventCommand, "task": taskCommand, "fails": failsCommand, "events": eventsCommand, "outputs": outputsCommand,
-			"comment": commentCommand, "port": portCommand,
+			"comment": commentCommand, "document": documentCommand, "port": portCommand,
 		},
 	})
 }
@@ -185,6 +193,11 @@ func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		fmt.Fprintln(ts.Stdout(), strings.Join(lines, "\n"))
 		gh.ResetCalls()
+	case "reviewers":
+		i := gh.Issue(scriptRepo, number(ts, args[0]))
+		fmt.Fprintln(ts.Stdout(), strings.Join(append(i.Reviewers, i.Teams...), " "))
+	case "team":
+		gh.Describe(scriptRepo, githubtest.About{Teams: args})
 	case "show":
 		showIssue(ts, gh.Issue(scriptRepo, number(ts, args[0])))
 	default:
@@ -223,6 +236,17 @@ func actAs(ts *testscript.TestScript, repo *githubtest.Repo, args []string) {
 		repo.ReactAs(who, n, comments[len(comments)-1].ID, rest)
 	case "unlock":
 		repo.UnlockAs(who, n)
+	case "drop":
+		comments := github(ts).Issue(scriptRepo, n).Comments
+		repo.DeleteComment(comments[len(comments)-1].ID)
+	case "unrequest":
+		githubtest.RemoveReviewerAs(repo, who, n, rest)
+	case "unhide":
+		for _, c := range github(ts).Issue(scriptRepo, n).Comments {
+			if strings.Contains(c.Body, rest) {
+				githubtest.Minimize(repo, c.ID, "")
+			}
+		}
 	case "review":
 		repo.ReviewAs(who, n, rest)
 	default:
@@ -255,6 +279,9 @@ func showIssue(ts *testscript.TestScript, i githubtest.Issue) {
 		fmt.Fprintf(out, "reaction: %s\n", r.Content)
 	}
 	for _, c := range i.Comments {
+		if c.Minimized != "" {
+			fmt.Fprintf(out, "hidden as %s: ", c.Minimized)
+		}
 		fmt.Fprintf(out, "comment by %s:\n%s\n", c.Author, today.ReplaceAllString(nonce.ReplaceAllString(c.Body, " run=NONCE -->"), "DATE"))
 		for _, r := range c.Reactions {
 			fmt.Fprintf(out, "reaction: %s\n", r.Content)
@@ -388,6 +415,43 @@ func eventsCommand(ts *testscript.TestScript, neg bool, args []string) {
 		log := ts.ReadFile("stdout") + ts.ReadFile("stderr")
 		if strings.Contains(log, "panic:") || err != nil && !strings.Contains(log, "::error title=Foreman::") {
 			ts.Fatalf("%s: %s", path, log)
+		}
+	}
+}
+
+func documentCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: document CODE PROGRAM ARG…")
+	}
+	for _, flag := range []string{"", "--json"} {
+		var list []string
+		for _, arg := range args[2:] {
+			if arg != "--json" || flag != "" {
+				list = append(list, strings.ReplaceAll(arg, "RUN", "run"+flag))
+			}
+		}
+		code := 0
+		err := ts.Exec(args[1], list...)
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			code = exit.ExitCode()
+		} else {
+			ts.Check(err)
+		}
+		if code != number(ts, args[0]) {
+			ts.Fatalf("%q: got exit code %d, want %s", list, code, args[0])
+		}
+	}
+	var one, more json.RawMessage
+	decoder := json.NewDecoder(strings.NewReader(ts.ReadFile("stdout")))
+	if err := decoder.Decode(&one); err != nil {
+		ts.Fatalf("standard output is no JSON: %v", err)
+	}
+	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
+		ts.Fatalf("after the document: %v %s", err, more)
+	}
+	for line := range strings.Lines(ts.ReadFile("stderr")) {
+		if strings.ContainsAny(line[:1], "{}[]") {
+			ts.Fatalf("JSON on standard error: %s", line)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/internal/testkit/freeport"
 )
 
 // scriptIssue parses the arguments of "gh issue".

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/agent"
-	"github.com/org/foreman-action/agent/agenttest"
+	"github.com/org/foreman-action/internal/agenttest"
 	"github.com/org/foreman-action/protocol"
 )
 

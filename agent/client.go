@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/protocol"
 )
 
 // The defaults of ClientOptions.
 const (
-	DefaultCallTimeout  = 10 * time.Second
-	DefaultMaxTaskBytes = 32 << 20
+	defaultCallTimeout  = 10 * time.Second
+	defaultMaxTaskBytes = 32 << 20
 )
 
 // ClientOptions configure a Client.
@@ -35,15 +36,17 @@ type ClientOptions struct {
 	// not at all. A harness without long polling answers at once.
 	Wait time.Duration
 	// Timeout limits one call, from connecting to the last byte, in addition to Wait; 0 means
-	// DefaultCallTimeout.
+	// 10 seconds.
 	Timeout time.Duration
-	// MaxBytes limits the decompressed size of a task; 0 means DefaultMaxTaskBytes.
+	// MaxBytes limits the decompressed size of a task; 0 means 32 MiB.
 	MaxBytes int64
 	// Transport sends the requests; nil means a clone of http.DefaultTransport that takes its
 	// proxy from the environment.
 	Transport http.RoundTripper
 	// UserAgent is the User-Agent header; empty means "foreman-agent".
 	UserAgent string
+	// Now is the clock with which dates in Retry-After are compared; nil means [time.Now].
+	Now func() time.Time
 }
 
 // A Client is the agent's side of a harness's queue. It is safe for concurrent use. Its errors
@@ -58,6 +61,7 @@ type Client struct {
 	maxBytes  int64
 	transport http.RoundTripper
 	userAgent string
+	now       func() time.Time
 }
 
 // NewClient checks the options and returns a Client. It sends nothing. As in NewRemote, a secret
@@ -84,10 +88,11 @@ func NewClient(o ClientOptions) (*Client, error) {
 	}
 	c := &Client{
 		base: u, agentURL: self, wait: o.Wait,
-		timeout:   cmp.Or(o.Timeout, DefaultCallTimeout),
-		maxBytes:  cmp.Or(o.MaxBytes, DefaultMaxTaskBytes),
+		timeout:   cmp.Or(o.Timeout, defaultCallTimeout),
+		maxBytes:  cmp.Or(o.MaxBytes, defaultMaxTaskBytes),
 		transport: o.Transport,
 		userAgent: cmp.Or(o.UserAgent, "foreman-agent"),
+		now:       wait.Clock(o.Now),
 	}
 	switch {
 	case o.Token != "":
@@ -154,9 +159,6 @@ func (c *Client) next(ctx context.Context, wait time.Duration) (*protocol.TaskMe
 	return &task, nil
 }
 
-// errWrongTask is the cause of ReasonWrongTask.
-var errWrongTask = errors.New("the decision names another task")
-
 // CompleteTask sends the decision on a task. If the decision has no task id, the task's id is
 // filled in. If it has another id, CompleteTask sends nothing and returns ReasonWrongTask.
 // ErrLost means that another agent has the claim now; only a harness that counts claims reports
@@ -164,11 +166,9 @@ var errWrongTask = errors.New("the decision names another task")
 // repeated.
 func (c *Client) CompleteTask(ctx context.Context, task *protocol.TaskMessage, d protocol.DecisionMessage) error {
 	x := c.exchange("complete task", "/queue/complete", c.timeout)
-	if d.TaskID == "" {
-		d.TaskID = task.TaskID
-	}
-	if d.TaskID != task.TaskID {
-		return x.fail(ReasonWrongTask, 0, errWrongTask)
+	d, err := onTask(d, task.TaskID)
+	if err != nil {
+		return x.fail(ReasonWrongTask, 0, err)
 	}
 	body := map[string]any{"task_id": d.TaskID, "decision": d.Decision, "rationale": d.Rationale, "actions": orEmpty(d.Actions)}
 	addAttempt(body, task)

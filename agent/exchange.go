@@ -102,7 +102,7 @@ func (x *exchange) refused(code int, resp *http.Response, data []byte) error {
 	}
 	e := x.fail(ReasonStatus, code, errors.New(text))
 	// A harness that asks for the longest time probably sent a number out of range.
-	if d, _ := roundtrip.RetryAfter(resp.Header, time.Now()); d < roundtrip.MaxRetryAfter {
+	if d, _ := roundtrip.RetryAfter(resp.Header, x.client.now()); d < roundtrip.MaxRetryAfter {
 		e.RetryAfter = d
 	}
 	return e

@@ -24,8 +24,7 @@ type HandlerOptions struct {
 	// Ready reports whether GET /health answers with status 200; otherwise it answers with 503.
 	// Nil: always 200.
 	Ready func() bool
-	// MaxBytes limits the body of a request; 0 means DefaultMaxTaskBytes with Decide, and 1 MiB
-	// without.
+	// MaxBytes limits the body of a request; 0 means 32 MiB with Decide, and 1 MiB without.
 	MaxBytes int64
 	// Log receives the errors and panics of Decide, with the task's id; nil means [slog.Default].
 	Log *slog.Logger
@@ -38,7 +37,7 @@ func NewHandler(o HandlerOptions) http.Handler {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 1 << 20
 		if o.Decide != nil {
-			o.MaxBytes = DefaultMaxTaskBytes
+			o.MaxBytes = defaultMaxTaskBytes
 		}
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
@@ -161,11 +160,7 @@ func (h *handler) decide(w http.ResponseWriter, r *http.Request, data []byte) {
 		// The published models let the receiver choose the id. The same message gets the same id.
 		task.TaskID = protocol.DeriveTaskID(string(data))
 	}
-	d, err := safely(r.Context(), h.o.Decide, task)
-	d.TaskID = cmp.Or(d.TaskID, task.TaskID)
-	if err == nil && d.TaskID != task.TaskID {
-		err = errWrongTask
-	}
+	d, err := h.o.Decide.Decide(r.Context(), task)
 	if err != nil {
 		// The error is not sent, because it may contain a secret.
 		h.o.Log.ErrorContext(r.Context(), "task not decided; answering with status 500", "task_id", task.TaskID, "error", err)

@@ -35,10 +35,11 @@ func (j *job) alive(at time.Time) {
 	j.until = at.Add(lease(j.task))
 }
 
-func (j *job) left() time.Duration {
+// left returns how long the claim is still valid.
+func (j *job) left(now time.Time) time.Duration {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return time.Until(j.until)
+	return j.until.Sub(now)
 }
 
 // lease returns how long a claim of the task lasts.
@@ -65,14 +66,14 @@ func (w *Worker) adopt(task *protocol.TaskMessage) bool {
 	j := w.jobs[task.TaskID]
 	if j == nil {
 		j = &job{task: *task}
-		j.alive(time.Now())
+		j.alive(w.o.Now())
 		w.jobs[task.TaskID] = j
 		return false
 	}
 	j.mu.Lock()
 	j.task.Claim = task.Claim
 	j.mu.Unlock()
-	j.alive(time.Now())
+	j.alive(w.o.Now())
 	return true
 }
 
@@ -125,7 +126,7 @@ func (w *Worker) heartbeats(ctx context.Context, j *job, cancel context.CancelCa
 	pause, failures := beat(*j.claimed()), 0
 	for wait.For(ctx, pause) == nil {
 		task := j.claimed()
-		sent := time.Now()
+		sent := w.o.Now()
 		err := w.o.Client.Heartbeat(ctx, task)
 		pause = beat(*task)
 		switch {
@@ -163,7 +164,7 @@ func (w *Worker) complete(ctx context.Context, j *job, d protocol.DecisionMessag
 			continue // this worker has a newer claim
 		}
 		e, failed := errors.AsType[*ClientError](err)
-		pause, left := w.pauseAfter(failures, err), j.left()
+		pause, left := w.pauseAfter(failures, err), j.left(w.o.Now())
 		if task.Claim != nil && task.Claim.Attempt > 0 {
 			left += lateDecision
 		}

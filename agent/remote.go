@@ -16,7 +16,7 @@ import (
 
 // The defaults of RemoteOptions.
 const (
-	DefaultTimeout  = 60 * time.Second
+	defaultTimeout  = 60 * time.Second
 	DefaultMaxBytes = 1 << 20
 )
 
@@ -32,7 +32,7 @@ type RemoteOptions struct {
 	// must return when ctx is done. If it is nil or returns "", the URL's userinfo is used.
 	Authorize func(ctx context.Context) (string, error)
 	// Timeout limits one call, from Authorize and connecting to the last byte of the answer; 0
-	// means DefaultTimeout.
+	// means 60 seconds.
 	Timeout time.Duration
 	// MaxBytes limits the decompressed body of an answer; 0 means DefaultMaxBytes.
 	MaxBytes int64
@@ -75,7 +75,7 @@ func NewRemote(o RemoteOptions) (*Remote, error) {
 		url:       u,
 		user:      user,
 		authorize: o.Authorize,
-		timeout:   cmp.Or(o.Timeout, DefaultTimeout),
+		timeout:   cmp.Or(o.Timeout, defaultTimeout),
 		maxBytes:  cmp.Or(o.MaxBytes, DefaultMaxBytes),
 		transport: o.Transport,
 		userAgent: cmp.Or(o.UserAgent, "foreman"),

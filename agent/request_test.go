@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/agent"
-	"github.com/org/foreman-action/agent/agenttest"
+	"github.com/org/foreman-action/internal/agenttest"
 	"github.com/org/foreman-action/protocol"
 )
 

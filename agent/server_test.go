@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/agent"
-	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/api"
+	"github.com/org/foreman-action/internal/testkit/freeport"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
@@ -25,7 +25,7 @@ const patience = 2 * time.Minute
 
 // A liveServer is the harness's own server with a queue in memory.
 type liveServer struct {
-	queue *queuetest.Queue
+	queue queue.Queue
 	url   string // with the agent's credential
 	agent string // canonical address
 	lease time.Duration
@@ -34,7 +34,7 @@ type liveServer struct {
 // newLiveServer starts a server with one agent in its configuration.
 func newLiveServer(t *testing.T, agentURL string, now func() time.Time) *liveServer {
 	t.Helper()
-	r := &liveServer{queue: queuetest.New(queuetest.Options{Now: now}), agent: agentURL, lease: time.Minute}
+	r := &liveServer{queue: queue.New(queue.Options{Now: now}), agent: agentURL, lease: time.Minute}
 	creds, err := access.NewCredentials([]access.Credential{{Name: "bot", Secret: "hunter2hunter2hunter2", Agents: []string{agentURL}}})
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/agent"
-	"github.com/org/foreman-action/agent/agenttest"
-	"github.com/org/foreman-action/internal/freeport"
+	"github.com/org/foreman-action/internal/agenttest"
+	"github.com/org/foreman-action/internal/testkit/freeport"
 	"github.com/org/foreman-action/protocol"
 )
 

@@ -33,9 +33,30 @@ const (
 
 // A DecideFunc decides on a task. ctx ends when the agent stops, or when the claim is lost, with
 // ErrLost as its cause. After an error the harness hands the task out again when its claim
-// expires. The decision's task id may be empty. A DecideFunc is called concurrently for different
-// tasks.
+// expires. The decision's task id may be empty: then it is that of the task. Another id is an error.
+// A DecideFunc is called concurrently for different tasks. By its method Decide it is a
+// [github.com/org/foreman-action/runner.Agent], without HTTP.
 type DecideFunc func(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error)
+
+// Decide calls f, and returns its decision with the task's id. A panic of f becomes an error.
+func (f DecideFunc) Decide(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+	d, err := safely(ctx, f, task)
+	if err != nil {
+		return protocol.DecisionMessage{}, err
+	}
+	return onTask(d, task.TaskID)
+}
+
+// errWrongTask means that a decision is on another task. It is the cause of ReasonWrongTask.
+var errWrongTask = errors.New("the decision names another task")
+
+// onTask returns the decision on a task with the task's id, or errWrongTask.
+func onTask(d protocol.DecisionMessage, id string) (protocol.DecisionMessage, error) {
+	if d.TaskID = cmp.Or(d.TaskID, id); d.TaskID != id {
+		return protocol.DecisionMessage{}, errWrongTask
+	}
+	return d, nil
+}
 
 // WorkerOptions configure a Worker.
 type WorkerOptions struct {
@@ -58,6 +79,8 @@ type WorkerOptions struct {
 	// Jitter returns a number from 0 to below 1, by which waiting times differ; nil
 	// means math/rand.
 	Jitter func() float64
+	// Now is the clock that measures claims and calls; nil means [time.Now].
+	Now func() time.Time
 }
 
 // A Worker claims tasks, calls Decide, and sends the decisions. It sends each decision at least
@@ -85,6 +108,7 @@ func NewWorker(o WorkerOptions) (*Worker, error) {
 	o.Poll = cmp.Or(o.Poll, DefaultPoll)
 	o.Grace = max(0, cmp.Or(o.Grace, DefaultGrace))
 	o.Log = cmp.Or(o.Log, slog.Default())
+	o.Now = wait.Clock(o.Now)
 	if o.Jitter == nil {
 		o.Jitter = rand.Float64
 	}
@@ -135,7 +159,7 @@ func (w *Worker) claim(ctx context.Context, start func(*protocol.TaskMessage)) e
 		case <-ctx.Done():
 			return nil
 		}
-		asked, wait := time.Now(), w.o.Client.wait
+		asked, wait := w.o.Now(), w.o.Client.wait
 		if !drained {
 			wait = 0 // the first answer must come at once, because someone may wait for Drained
 		}
@@ -182,7 +206,7 @@ func (w *Worker) claim(ctx context.Context, start func(*protocol.TaskMessage)) e
 // does not wait. Otherwise it waits for Poll, so that the requests do not follow each other
 // without a pause.
 func (w *Worker) pace(ctx context.Context, asked time.Time, wait time.Duration) {
-	if wait == 0 || time.Since(asked) < min(wait, time.Minute)/2 { // foremand waits for less than a minute
+	if wait == 0 || w.o.Now().Sub(asked) < min(wait, time.Minute)/2 { // foremand waits for less than a minute
 		w.pause(ctx, w.o.Poll)
 	}
 }

@@ -3,7 +3,6 @@ package config
 import (
 	"time"
 
-	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
@@ -42,14 +41,14 @@ type Config struct {
 	// Patterns are the entries of policy.labels in all files.
 	Patterns []Pattern
 	// Warnings are problems that do not make the configuration unusable.
-	Warnings yamlfile.Problems
+	Warnings rules.Problems
 }
 
 // A Pattern is an entry of policy.labels, of the repository's own files or of the extended file.
 type Pattern struct {
 	List  string // "allow" or "deny"
 	Text  string
-	Place yamlfile.Problem // without a message
+	Place rules.Problem // without a message
 }
 
 // A Memory describes where records of earlier tasks are stored.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/triage"
 )
@@ -60,7 +61,7 @@ rules:
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := c.Rules.Decide(facts.Facts{Issue: issue, Event: triage.Event{Name: "issues", Action: "opened"}})
+		got, err := c.Rules.Decide(t.Context(), facts.Facts{Issue: issue, Event: triage.Event{Name: "issues", Action: "opened"}})
 		if err != nil || !slices.Equal(got.Fired, tt.want) {
 			t.Errorf("%s: fired %v, %v, want %v", tt.name, got.Fired, err, tt.want)
 		}
@@ -83,7 +84,7 @@ func TestUnusualPatterns(t *testing.T) {
 		labels []string
 		want   int
 	}{{nil, 3}, {[]string{"[type] bug", "bug"}, 2}, {[]string{"[Type] Bug", "PROD?", `A\B`}, 0}} {
-		if got := c.UnusualPatterns(tt.labels); len(got) != tt.want || len(got.Errors()) > 0 {
+		if got := c.UnusualPatterns(tt.labels); len(got) != tt.want || len(yamlfile.Mistakes(got)) > 0 {
 			t.Errorf("labels %q: got %v, want %d warnings", tt.labels, got, tt.want)
 		}
 	}

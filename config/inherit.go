@@ -5,23 +5,23 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/rulesource"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
-	"github.com/org/foreman-action/rules"
 )
 
 // sources returns the rules of both sides: first the inherited rules that are not disabled, then
 // the repository's own.
-func (b sides) sources() []rules.Source {
+func (b sides) sources() []rulesource.Parts {
 	off := b.disabled()
 	list := slices.Clone(b.theirs.sources)
 	for i, s := range list {
-		if s.Node == nil || s.Node.Kind != yaml.SequenceNode {
+		if s.Rules == nil || s.Rules.Kind != yaml.SequenceNode {
 			continue
 		}
-		kept := *s.Node
-		kept.Content = slices.DeleteFunc(slices.Clone(s.Node.Content), func(n *yaml.Node) bool { return slices.Contains(off, ruleID(n)) })
-		list[i].Node = &kept
+		kept := *s.Rules
+		kept.Content = slices.DeleteFunc(slices.Clone(s.Rules.Content), func(n *yaml.Node) bool { return slices.Contains(off, ruleID(n)) })
+		list[i].Rules = &kept
 	}
 	return append(list, b.mine.sources...)
 }
@@ -58,13 +58,13 @@ func ruleID(n *yaml.Node) string {
 	return ""
 }
 
-func ruleIDs(sources []rules.Source) []string {
+func ruleIDs(sources []rulesource.Parts) []string {
 	var ids []string
 	for _, s := range sources {
-		if s.Node == nil {
+		if s.Rules == nil {
 			continue
 		}
-		for _, n := range s.Node.Content {
+		for _, n := range s.Rules.Content {
 			ids = append(ids, ruleID(n))
 		}
 	}

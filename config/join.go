@@ -5,9 +5,9 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/rulesource"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
-	"github.com/org/foreman-action/rules"
 )
 
 // A place is the position of a value. The zero value means that the value is absent.
@@ -37,7 +37,7 @@ type side struct {
 	agent   *agentSection
 	extends RemoteFile // zero if absent or mistaken
 	disable []*yaml.Node
-	sources []rules.Source
+	sources []rulesource.Parts
 }
 
 // join joins the sections of several files into one side. Each section may be in only one file,
@@ -73,7 +73,7 @@ func (s *side) add(d sourceFile) {
 	if s.once(d, "disable", in.Disable != nil) {
 		s.disable = in.Disable
 	}
-	source := rules.Source{File: d.file, Node: in.Rules}
+	source := rulesource.Parts{File: d.file, Rules: in.Rules}
 	if !d.inherited {
 		source.Tests = in.Tests // tests of an extended file are not run here
 	}
@@ -83,7 +83,7 @@ func (s *side) add(d sourceFile) {
 	if s.once(d, "tables", in.Tables != nil) {
 		source.Tables = in.Tables
 	}
-	if source != (rules.Source{File: d.file}) {
+	if source.Rules != nil || source.Tests != nil || source.Forms != nil || source.Tables != nil {
 		s.sources = append(s.sources, source)
 	}
 }

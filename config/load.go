@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/ruleset"
+	"github.com/org/foreman-action/internal/rulesource"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/ruletest"
@@ -18,9 +20,13 @@ import (
 //
 // All files may have the same sections, so that a rule file can be complete by itself. But only
 // rules and tests may occur in several files. The mistakes of all files are reported together, as
-// [yamlfile.Problems]. A nil Config without an error means that the file is optional and does not
+// [rules.Problems]. A nil Config without an error means that the file is optional and does not
 // exist.
 func Load(ctx context.Context, files Files, spec Spec) (*Config, error) {
+	additions, err := spec.Own.Source()
+	if err != nil {
+		return nil, err
+	}
 	own, err := readOwn(ctx, files, spec)
 	if err != nil || len(own.names) == 0 {
 		return nil, err
@@ -33,6 +39,7 @@ func Load(ctx context.Context, files Files, spec Spec) (*Config, error) {
 	_, extends := mine.at["extends"]
 	unread := extends && len(extended.files) == 0
 	both, all := sides{mine: mine, theirs: join(extended.files)}, own.and(extended)
+	both.additions = additions
 	c, err := compile(settle(both, variables(spec.Getenv)), both, spec.Tests && !unread, issueForms(ctx, spec.IssueForms, all))
 	if err != nil {
 		return nil, err
@@ -68,25 +75,30 @@ func (s single) Glob(context.Context, string) ([]string, error) { return nil, ni
 // compile compiles the rules of both sides into the configuration. If tests is true it also parses
 // the tests of the repository's own files, which may name inherited rules. Mistakes are recorded in
 // the files.
-func compile(c Config, b sides, tests bool, forms *rules.IssueForms) (Config, error) {
-	sources := b.sources()
-	if len(sources) > 0 {
-		sources[0].IssueForms = forms
+func compile(c Config, b sides, tests bool, forms []rulesource.IssueForm) (Config, error) {
+	parts := b.sources()
+	if len(parts) > 0 {
+		parts[0].IssueForms = forms
+	}
+	sources := []rules.Source{b.additions}
+	for _, p := range parts {
+		sources = append(sources, rules.Source(rulesource.New(p)))
 	}
 	if at := b.agentKey("when"); at.n != nil {
-		c.Agent.When, _ = rules.CompileCondition(at.f, at.n, sources...)
+		place := rules.Source(rulesource.New(rulesource.Parts{File: at.f, Condition: at.n}))
+		c.Agent.When, _ = rules.CompileCondition(at.n.Value, append(slices.Clone(sources), place)...)
 	}
 	set, err := rules.Compile(sources...)
-	if _, ok := errors.AsType[yamlfile.Problems](err); err != nil && !ok {
+	if _, ok := errors.AsType[rules.Problems](err); err != nil && !ok {
 		return Config{}, err
 	}
 	if tests {
-		c.Tests = ruletest.Parse(sources...)
+		c.Tests, _ = ruletest.Parse(sources...)
 	}
-	if slices.ContainsFunc(sources, func(s rules.Source) bool { return s.Node != nil }) {
+	if slices.ContainsFunc(parts, func(p rulesource.Parts) bool { return p.Rules != nil }) {
 		c.Rules = set
 	}
-	if c.Rules.UndoesByMemory() && c.Memory.Store == "off" {
+	if (*ruleset.Set)(c.Rules).Rules().UndoesByMemory() && c.Memory.Store == "off" {
 		for _, s := range []side{b.mine, b.theirs} {
 			if at := s.at["memory"].child("store"); at.n != nil {
 				at.f.Warnf(at.n, "memory.store is off, so rules with else_undo cannot revert anything on issues; choose artifact, cache or file")
@@ -98,16 +110,17 @@ func compile(c Config, b sides, tests bool, forms *rules.IssueForms) (Config, er
 
 // problems returns the mistakes and the warnings of all files. If unread is true the extended file
 // could not be read. Then undeclared names count as warnings, because that file may declare them.
-func (in input) problems(unread bool) (mistakes, warnings yamlfile.Problems) {
+func (in input) problems(unread bool) (mistakes, warnings rules.Problems) {
 	files := make([]*yamlfile.File, 0, len(in.files))
+	var undeclared rules.Problems
 	for _, d := range in.files {
-		files = append(files, d.file)
+		files, undeclared = append(files, d.file), append(undeclared, d.file.Undeclared()...)
 	}
-	all, _ := errors.AsType[yamlfile.Problems](yamlfile.Err(files...))
+	all, _ := errors.AsType[rules.Problems](yamlfile.Err(files...))
 	for _, p := range slices.Concat(all, in.broken) {
-		if unread && p.Undeclared {
+		if unread && slices.Contains(undeclared, p) {
 			p.Warning = true
-			p.Msg += "; the file that is extended may declare it"
+			p.Message += "; the file that is extended may declare it"
 			warnings = append(warnings, p)
 			continue
 		}
@@ -117,9 +130,9 @@ func (in input) problems(unread bool) (mistakes, warnings yamlfile.Problems) {
 		warnings = append(warnings, f.Warnings()...)
 	}
 	if unread {
-		warnings.Sort() // so that the new warnings are not simply first
+		yamlfile.Sort(warnings) // so that the new warnings are not simply first
 	}
-	mistakes.Sort()
+	yamlfile.Sort(mistakes)
 	return mistakes, warnings
 }
 
@@ -130,7 +143,7 @@ const (
 
 // issueForms reads the repository's issue forms if a file declares names for their fields. Forms that
 // cannot be read are not known; foreman rules check reports them.
-func issueForms(ctx context.Context, files Files, in input) *rules.IssueForms {
+func issueForms(ctx context.Context, files Files, in input) []rulesource.IssueForm {
 	declared := slices.ContainsFunc(in.files, func(d sourceFile) bool { return d.sections.Forms != nil })
 	if files == nil || !declared {
 		return nil
@@ -142,11 +155,11 @@ func issueForms(ctx context.Context, files Files, in input) *rules.IssueForms {
 	names = slices.DeleteFunc(names, func(name string) bool {
 		return !strings.HasSuffix(name, ".yml") && !strings.HasSuffix(name, ".yaml")
 	})
-	var forms rules.IssueForms
+	forms := []rulesource.IssueForm{}
 	for _, name := range names[:min(len(names), maxIssueForms)] {
 		if src, err := files.Read(ctx, name); err == nil {
-			forms.Add(name, src)
+			forms = append(forms, rulesource.IssueForm{Name: name, Data: src})
 		}
 	}
-	return &forms
+	return forms
 }

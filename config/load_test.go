@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/org/foreman-action/internal/golden"
+	"github.com/org/foreman-action/internal/testkit/golden"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"io/fs"
 
-	"gopkg.in/yaml.v3"
-
-	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/rules"
 )
 
 // DefaultPath is where a repository keeps its configuration.
@@ -54,17 +52,21 @@ type Spec struct {
 	// IssueForms is where the repository's issue forms are, if they can be read without a call to
 	// GitHub; nil: they are not known.
 	IssueForms Files
+	// Own are functions and actions of the program's own, for the rules and for agent.when. The policy
+	// and agent.may can name these actions.
+	Own rules.CompileOptions
 	// Tests requests the tests in the rule files. A run leaves it false, so that a mistake in a
 	// test does not stop the run.
 	Tests bool
 	// Getenv resolves ${VAR} in values outside the rules; nil: no variable is set.
 	Getenv func(string) string
-	// Split removes the sections of another program, such as the server, from the first file before
-	// it is decoded. It decodes these sections from root, records problems in f, and returns a
-	// mapping of the other sections. Nil: the file has no such sections.
-	Split func(f *yamlfile.File, root *yaml.Node) *yaml.Node
+	// Sections are the keys of the configuration file that Load decodes. It ignores all other keys,
+	// which another program has to decode and check. The file needs no version then. Nil: Load
+	// decodes all keys, and reports unknown ones.
+	Sections []string
 	// Remote reads the extended file. The error matches fs.ErrNotExist when the file does not
-	// exist, and triage.ErrNeedsHost when reading it needs a token. Nil: every file needs a token.
+	// exist, and triage.ErrNeedsHost when it cannot be read without credentials, which are missing.
+	// Nil: no file can be read.
 	Remote func(context.Context, RemoteFile) ([]byte, error)
 	// Partial is for checks. If the extended file cannot be read without a token, Load warns and
 	// goes on without it; problems that it could resolve become warnings, too. A run must not set

@@ -5,23 +5,23 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/text"
-	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 )
 
 // UnusualPatterns warns of patterns of labels with a character that is special in other languages
 // for patterns, but not in ours. labels are the labels of the repository; nil: they are not known.
 // A pattern that matches one of them is right as it is.
-func (c *Config) UnusualPatterns(labels []string) yamlfile.Problems {
-	var found yamlfile.Problems
-	warn := func(at yamlfile.Problem, where, pattern, more string) {
+func (c *Config) UnusualPatterns(labels []string) rules.Problems {
+	var found rules.Problems
+	warn := func(at rules.Problem, where, pattern, more string) {
 		i := strings.IndexAny(pattern, text.Wildcards)
 		if i < 0 || slices.ContainsFunc(labels, func(l string) bool { return text.MatchLabel(pattern, l) }) {
 			return
 		}
 		at.Warning = true
-		at.Msg = fmt.Sprintf(`%s: only "*" is special in patterns of labels, so %q matches only names that contain "%c"%s`, where, text.Quote(pattern), pattern[i], more)
+		at.Message = fmt.Sprintf(`%s: only "*" is special in patterns of labels, so %q matches only names that contain "%c"%s`, where, text.Quote(pattern), pattern[i], more)
 		found = append(found, at)
 	}
 	for _, p := range c.Patterns {
@@ -31,8 +31,8 @@ func (c *Config) UnusualPatterns(labels []string) yamlfile.Problems {
 		}
 		warn(p.Place, "policy.labels."+p.List, p.Text, more)
 	}
-	for _, u := range append(c.Rules.Labels(), c.Agent.When.Labels()...) {
-		if u.Verb == rules.LabelAsked && u.Pattern {
+	for _, u := range append((*ruleset.Set)(c.Rules).Rules().Labels(), (*ruleset.Condition)(c.Agent.When).Labels()...) {
+		if u.Verb == ruleset.LabelAsked && u.Pattern {
 			warn(u.Place, "any_label", u.Label, "")
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -25,9 +27,9 @@ type sourceFile struct {
 // An input contains the files that were read, with their mistakes.
 type input struct {
 	files  []sourceFile
-	names  []string          // of all files, in order
-	globs  []string          // patterns of the searches for files
-	broken yamlfile.Problems // of files that are not YAML; such files are not in files
+	names  []string       // of all files, in order
+	globs  []string       // patterns of the searches for files
+	broken rules.Problems // of files that are not YAML; such files are not in files
 }
 
 // and returns the files of both inputs as one input.
@@ -42,18 +44,18 @@ func (in input) and(more input) input {
 func (in *input) add(name string, src []byte) (*yamlfile.File, error) {
 	in.names = append(in.names, name)
 	f, err := yamlfile.Parse(name, src)
-	if ps, ok := errors.AsType[yamlfile.Problems](err); ok {
+	if ps, ok := errors.AsType[rules.Problems](err); ok {
 		in.broken = append(in.broken, ps...)
 		return nil, nil
 	}
 	return f, err
 }
 
-// decode decodes the sections below a root of the file.
-func decode(f *yamlfile.File, root *yaml.Node) sourceFile {
+// decode decodes the sections below a root of the file. own are actions that are not built in.
+func decode(f *yamlfile.File, root *yaml.Node, own []protocol.ActionSpec) sourceFile {
 	d := sourceFile{file: f}
 	f.Decode(root, &d.sections)
-	table().Checker(f).Check("", root, &d.sections)
+	table(own...).Checker(f).Check("", root, &d.sections)
 	checkVersion(f, d.sections.Version)
 	return d
 }
@@ -61,7 +63,7 @@ func decode(f *yamlfile.File, root *yaml.Node) sourceFile {
 // readOwn reads the repository's own files: the configuration file, its included files, and
 // more rule files.
 func readOwn(ctx context.Context, files Files, spec Spec) (input, error) {
-	r := reader{files: files, split: spec.Split}
+	r := reader{files: files, sections: spec.Sections, own: spec.Own.Actions}
 	if spec.Path != "" {
 		err := r.file(ctx, spec.Path)
 		if spec.Else != "" && errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +71,7 @@ func readOwn(ctx context.Context, files Files, spec Spec) (input, error) {
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && spec.Optional:
-		case errors.Is(err, fs.ErrNotExist) && spec.Split == nil:
+		case errors.Is(err, fs.ErrNotExist) && spec.Sections == nil:
 			return input{}, fmt.Errorf("%s: %w; foreman init creates one", spec.Path, ErrNotFound)
 		case errors.Is(err, fs.ErrNotExist):
 			return input{}, fmt.Errorf("%s: %w", spec.Path, ErrNotFound)
@@ -87,9 +89,10 @@ func readOwn(ctx context.Context, files Files, spec Spec) (input, error) {
 
 // A reader reads files that include others.
 type reader struct {
-	files Files
-	split func(*yamlfile.File, *yaml.Node) *yaml.Node // for the first file; nil afterwards
-	in    input
+	files    Files
+	sections []string // of the first file; nil: all, and afterwards
+	own      []protocol.ActionSpec
+	in       input
 }
 
 // file reads a file and its included files, each once.
@@ -107,13 +110,29 @@ func (r *reader) file(ctx context.Context, name string) error {
 		return err
 	}
 	root := f.Root()
-	if split := r.split; split != nil {
-		r.split = nil // only the first file is split
-		root = split(f, root)
+	if r.sections != nil {
+		root = only(root, r.sections)
+		r.sections = nil
 	}
-	d := decode(f, root)
+	d := decode(f, root, r.own)
 	r.in.files = append(r.in.files, d)
 	return r.include(ctx, f, d.sections.Include)
+}
+
+// only returns a mapping with some keys of a file. It adds the version if it is absent.
+func only(root *yaml.Node, keys []string) *yaml.Node {
+	out := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: root.Line, Column: root.Column}
+	for k, v := range yamlfile.Pairs(root) {
+		if slices.Contains(keys, k.Value) {
+			out.Content = append(out.Content, k, v)
+		}
+	}
+	if yamlfile.Child(out, "version") == nil {
+		out.Content = append(out.Content,
+			&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "version", Line: root.Line, Column: root.Column},
+			&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: "1", Line: root.Line, Column: root.Column})
+	}
+	return out
 }
 
 // include reads the files that a file includes. A glob may match no file.
@@ -177,10 +196,10 @@ func readExtended(ctx context.Context, mine side, spec Spec) (input, error) {
 	}
 	switch {
 	case errors.Is(err, triage.ErrNeedsHost) && spec.Partial:
-		at.f.Warnf(at.n, "extends: %s and the settings that depend on it were not checked, because reading it needs a token; set GITHUB_TOKEN", file)
+		at.f.Warnf(at.n, "extends: %s and the settings that depend on it were not checked: %v", file, err)
 		return input{}, nil
 	case errors.Is(err, triage.ErrNeedsHost):
-		at.f.Problemf(at.n, "extends: reading %s needs a token: set the input token, or GITHUB_TOKEN", file)
+		at.f.Problemf(at.n, "extends: read %s: %v", file, err)
 		return input{}, nil
 	case errors.Is(err, fs.ErrNotExist):
 		at.f.Problemf(at.n, "extends: the token cannot see %s; check that the file exists at that tag or commit (a branch is neither). "+
@@ -190,16 +209,16 @@ func readExtended(ctx context.Context, mine side, spec Spec) (input, error) {
 	case err != nil:
 		return input{}, fmt.Errorf("extends: %w", err)
 	}
-	return parseExtended(file.String(), src)
+	return parseExtended(file.String(), src, spec.Own.Actions)
 }
 
-// parseExtended decodes an extended file, and reports sections that such a file may not have.
-func parseExtended(name string, src []byte) (in input, err error) {
+// parseExtended decodes an extended file, which may name own actions, and reports sections that such a file may not have.
+func parseExtended(name string, src []byte, own []protocol.ActionSpec) (in input, err error) {
 	f, err := in.add(name, src)
 	if f == nil || err != nil {
 		return in, err
 	}
-	d := decode(f, f.Root())
+	d := decode(f, f.Root(), own)
 	for _, key := range []struct{ name, why string }{
 		{"extends", "a file that others extend cannot extend another file"},
 		{"disable", "a file that others extend inherits no rules"},

@@ -20,7 +20,7 @@ func Schema() map[string]any {
 	parts["tests"] = ruletest.Schema()
 	parts["disable"] = object{"items": rules.IDSchema()}
 	parts["agent.when"] = rules.ConditionSchema()
-	actions, limits := object{"items": object{"enum": knownActions()}}, limitsSchema()
+	actions, limits := object{"items": object{"enum": knownActions(nil)}}, limitsSchema()
 	parts["policy.actions"], parts["agent.may"] = actions, actions
 	parts["limits"], parts["policy.limits"] = limits, limits
 	s := table().Schema(reflect.TypeFor[sections](), parts)
@@ -32,9 +32,9 @@ func Schema() map[string]any {
 // limitsSchema returns the schema of a mapping from actions to numbers.
 func limitsSchema() object {
 	properties := object{}
-	for _, name := range knownActions() {
-		if name != protocol.ActionAddLabels {
-			properties[name] = object{"type": "integer", "minimum": 0}
+	for _, spec := range protocol.ActionSpecs() {
+		if spec.CountsAs == "" {
+			properties[spec.Name] = object{"type": "integer", "minimum": 0}
 		}
 	}
 	return object{"additionalProperties": false, "properties": properties}

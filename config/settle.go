@@ -7,17 +7,21 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/config/internal/variable"
+	"github.com/org/foreman-action/internal/config/variable"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/triage"
 )
 
 // sides are the two sides of a configuration: the repository's own files, and the file that they
 // extend. If no file is extended, or it cannot be read, theirs has no files.
-type sides struct{ mine, theirs side }
+type sides struct {
+	mine, theirs side
+	additions    rules.Source // the program's own functions and actions
+}
 
 // section returns the side whose section applies: the repository's own, if it has the section.
 func (b sides) section(name string) side {

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/org/foreman-action/config/internal/schema"
+	"github.com/org/foreman-action/internal/config/schema"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
@@ -14,8 +14,8 @@ import (
 type object = schema.Object
 
 // table returns the keys of configuration files. It omits the larger schemas, which [Schema] adds,
-// because [Load] calls it for every file.
-func table() schema.Table {
+// because [Load] calls it for every file. own are actions that are not built in.
+func table(own ...protocol.ActionSpec) schema.Table {
 	text := object{"type": "string"}
 	return slices.Concat(schema.Table{
 		{Path: "version", JSON: object{"const": 1}, Doc: "Version of the file's form."},
@@ -30,10 +30,10 @@ func table() schema.Table {
 		{Path: "tests", Doc: "Tests of the rules; foreman rules test runs them."},
 		{Path: "include", JSON: object{"anyOf": []any{text, object{"type": "array", "items": text}}},
 			Doc: "More rule files, as paths or globs below the repository's root."},
-	}, policyKeys(), modelKeys(), agentKeys())
+	}, policyKeys(knownActions(own)), modelKeys(), agentKeys(knownActions(own)))
 }
 
-func policyKeys() schema.Table {
+func policyKeys(actions []string) schema.Table {
 	const (
 		limitsDoc = "Maximum number of actions of each type per event; 0 forbids. Absent types have a default."
 		labelsDoc = "Which labels may be added or removed, for rules and agents alike."
@@ -42,8 +42,8 @@ func policyKeys() schema.Table {
 	)
 	return schema.Table{
 		{Path: "policy", Doc: "The limits of all decisions."},
-		{Path: "limits", Rule: limits(), Doc: limitsDoc + " Short for policy.limits."},
-		{Path: "policy.limits", Rule: limits(), Doc: limitsDoc},
+		{Path: "limits", Rule: limits(actions), Doc: limitsDoc + " Short for policy.limits."},
+		{Path: "policy.limits", Rule: limits(actions), Doc: limitsDoc},
 		{Path: "labels", Doc: labelsDoc + " Short for policy.labels."},
 		{Path: "policy.labels", Doc: labelsDoc},
 		{Path: "labels.allow", Rule: schema.LabelPatterns(), Doc: allowDoc},
@@ -51,7 +51,7 @@ func policyKeys() schema.Table {
 		{Path: "labels.deny", Rule: schema.LabelPatterns(), Doc: denyDoc},
 		{Path: "policy.labels.deny", Rule: schema.LabelPatterns(), Doc: denyDoc},
 		{Path: "policy.allow_close", Doc: "Whether an issue may be closed."},
-		{Path: "policy.actions", Rule: schema.Each(action()), Doc: "Types of actions that are permitted. Absent: all."},
+		{Path: "policy.actions", Rule: schema.Each(action(actions)), Doc: "Types of actions that are permitted. Absent: all."},
 		{Path: "policy.create_labels", Doc: "Whether labels that the repository does not have are created."},
 		{Path: "policy.unknown_action", Rule: schema.OneOf(policy.UnknownStop, policy.UnknownReject),
 			Doc: "Effect of an unknown action: stop the list there, or reject the whole plan."},
@@ -85,7 +85,7 @@ func modelKeys() schema.Table {
 	}
 }
 
-func agentKeys() schema.Table {
+func agentKeys(actions []string) schema.Table {
 	label := object{
 		"type": "object", "additionalProperties": false, "required": []string{"add_label"},
 		"properties": object{"add_label": object{"type": "string"}},
@@ -96,16 +96,17 @@ func agentKeys() schema.Table {
 		{Path: "agent.auth", Rule: schema.OneOf("none", "token", "oidc"), Doc: "How Foreman authenticates to the agent."},
 		{Path: "agent.timeout", Rule: schema.Positive(), Doc: "Time for the agent's whole answer, such as 60s."},
 		{Path: "agent.when", Doc: "Condition on which the agent is asked. Absent: when no rule fired."},
-		{Path: "agent.may", Rule: schema.Each(action()),
+		{Path: "agent.may", Rule: schema.Each(action(actions)),
 			Doc: "Types of actions that the agent may request, of those that are permitted. Absent: all of them."},
 		{Path: "agent.on_failure", JSON: object{"anyOf": []any{object{"enum": []string{"fail", "skip"}}, label}},
 			Doc: "Fallback when an agent gives no usable answer: fail, skip, or a label to add."},
 	}
 }
 
-// knownActions returns the names of the actions that a plan may contain.
-func knownActions() []string {
-	specs := protocol.ActionSpecs()
+// knownActions returns the names of the actions that a plan may contain, with those that are not
+// built in.
+func knownActions(own []protocol.ActionSpec) []string {
+	specs := append(protocol.ActionSpecs(), own...)
 	known := make([]string, 0, len(specs))
 	for _, s := range specs {
 		known = append(known, s.Name)
@@ -114,9 +115,8 @@ func knownActions() []string {
 }
 
 // action returns the rule for values that are names of actions.
-func action() schema.Rule {
+func action(known []string) schema.Rule {
 	return schema.Rule{Check: func(v schema.Value) {
-		known := knownActions()
 		if name := v.Go.String(); !slices.Contains(known, name) {
 			v.Problemf("unknown action %q%s", name, yamlfile.DidYouMean(name, known))
 		}
@@ -124,9 +124,8 @@ func action() schema.Rule {
 }
 
 // limits returns the rule for mappings from names of actions to numbers of at least 0.
-func limits() schema.Rule {
+func limits(known []string) schema.Rule {
 	return schema.Rule{Check: func(v schema.Value) {
-		known := knownActions()
 		limits, _ := reflect.TypeAssert[map[string]int](v.Go)
 		for _, name := range slices.Sorted(maps.Keys(limits)) {
 			at := yamlfile.Child(v.Node, name)
@@ -134,8 +133,8 @@ func limits() schema.Rule {
 				v.ProblemAt(at, "unknown action %q%s", name, yamlfile.DidYouMean(name, known))
 			}
 			v := v.Entry(name, at)
-			if name == protocol.ActionAddLabels {
-				v.Problemf("each label counts under add_label; set that limit instead")
+			if spec, _ := protocol.SpecOf(name); spec.CountsAs != "" {
+				v.Problemf("each label counts under %s; set that limit instead", spec.CountsAs)
 			}
 			if limits[name] < 0 {
 				v.Problemf("want 0 or more, got %d", limits[name])

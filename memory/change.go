@@ -3,9 +3,10 @@ package memory
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
 // MaxChanges is the most changes that a record keeps.
@@ -25,12 +26,12 @@ type Change struct {
 }
 
 // changeType is the form of a change's type.
-var changeType = regexp.MustCompile(`^[a-z_]{1,64}$`)
+var changeType = text.Regexp(`^[a-z_]{1,64}$`)
 
 // check verifies the type of a change and its bounds.
 func (c Change) check() error {
 	switch {
-	case !changeType.MatchString(c.Type):
+	case !changeType().MatchString(c.Type):
 		return fmt.Errorf("a human's change has the invalid type %q", clip(c.Type, 60))
 	case isComment(c.Type):
 		return fmt.Errorf("a human's %s is not a change", c.Type)

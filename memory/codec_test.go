@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/org/foreman-action/internal/golden"
+	"github.com/org/foreman-action/internal/testkit/golden"
 	"github.com/org/foreman-action/memory"
 )
 
@@ -73,18 +73,7 @@ func TestBroken(t *testing.T) {
 // returns with those of the archive.
 func archives(t *testing.T, dir string, test func(t *testing.T, in map[string]string) map[string]string) {
 	t.Helper()
-	golden.Each(t, dir, *update, func(t *testing.T, c *golden.Case) {
-		in := map[string]string{}
-		for _, name := range c.Names() {
-			in[name] = string(c.Get(name))
-		}
-		for name, got := range test(t, in) {
-			if _, ok := in[name]; !ok {
-				t.Errorf("the archive has no file %s", name)
-			}
-			c.Want(t, name, got)
-		}
-	})
+	golden.Files(t, dir, *update, test)
 }
 
 func TestDecodeBounds(t *testing.T) {

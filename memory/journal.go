@@ -3,10 +3,10 @@ package memory
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
 )
@@ -42,8 +42,8 @@ type LedgerKey struct {
 }
 
 var (
-	taskPattern  = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	scopePattern = regexp.MustCompile(`^[A-Za-z0-9._-]{0,100}$`)
+	taskPattern  = text.Regexp(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	scopePattern = text.Regexp(`^[A-Za-z0-9._-]{0,100}$`)
 )
 
 // Path returns the unique name of a ledger in lower case, for use as a path or as a key of a
@@ -57,10 +57,10 @@ func (k LedgerKey) Path() (string, error) {
 	if k.Issue == Repository {
 		return "", fmt.Errorf("want an issue number for the task, got %d", k.Issue)
 	}
-	if !taskPattern.MatchString(k.Task) {
+	if !taskPattern().MatchString(k.Task) {
 		return "", fmt.Errorf("want a UUID in lower case for the task, got %q", clip(k.Task, 60))
 	}
-	if !scopePattern.MatchString(k.Scope) {
+	if !scopePattern().MatchString(k.Scope) {
 		return "", fmt.Errorf("want up to 100 letters, digits, '.', '_' and '-' for the scope, got %q", clip(k.Scope, 60))
 	}
 	path += ".journal/" + k.Task

@@ -7,6 +7,10 @@
 // contains no text of an issue and no rationale. Memory grants no permission: a caller that
 // cannot load it continues without it. A journal lists the actions that need not be repeated; it
 // permits none.
+//
+// A new store has the methods of [Store], and those of [Journal] and [Agenda] if it can have them. It
+// passes the suites of package memorytest. The file memory.go of internal/cli/event opens it, and
+// config/table.go and internal/actions/inputs.go list its name.
 package memory
 
 import (

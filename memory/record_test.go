@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
 )
@@ -229,7 +228,7 @@ func TestUpdate(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := &script{Store: &memorytest.Store{}, loadErr: tt.loadErr, saveErr: tt.saveErr}
+			s := &script{Store: memory.New(), loadErr: tt.loadErr, saveErr: tt.saveErr}
 			r, err := memory.Update(t.Context(), s, "org/repo", 42, tt.change)
 			if !errors.Is(err, tt.want) || s.loads != tt.loads || s.saves != tt.saves {
 				t.Errorf("got %v after %d loads and %d saves, want %v after %d and %d", err, s.loads, s.saves, tt.want, tt.loads, tt.saves)

@@ -1,16 +1,13 @@
 package memory_test
 
 import (
-	"bytes"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/memory/memorytest"
 )
 
 // TestPendingBounds adds more and longer labels and closings than a record accepts. The record
@@ -79,23 +76,5 @@ func TestNamesFold(t *testing.T) {
 		if got := r.Forbids(tt.name); got != tt.want {
 			t.Errorf("%q: got %t, want %t", tt.name, got, tt.want)
 		}
-	}
-}
-
-// TestPendingSummarized lets a model repeat deferred actions: a vetoed closing is left out.
-func TestPendingSummarized(t *testing.T) {
-	t.Parallel()
-	r := memorytest.Sample("org/repo", 7)
-	r.Forbid("stale")
-	for i, rule := range []string{"a", "b"} {
-		r.Plan(memory.ScheduledClose{Due: time.Date(2026, 5, 1+i, 0, 0, 0, 0, time.UTC), Rule: rule, Reason: "completed"})
-	}
-	r.Veto("a")
-	var log bytes.Buffer
-	s := memory.Summarizer{Model: modelFunc(echo), Log: slog.New(slog.NewTextHandler(&log, nil))}
-	text, ok := s.Summarize(t.Context(), r)
-	const want = "Issue #7: labelled 'bug' on 2026-04-10 (rule crash); never to set the label 'stale'; closing as 'completed' on 2026-05-02. No further actions."
-	if !ok || text != want || log.Len() > 0 {
-		t.Errorf("got %q, %t, log %s", text, ok, log.String())
 	}
 }

@@ -14,12 +14,9 @@ import (
 type Scores struct {
 	// Open lists the predictions that are not settled yet, oldest first.
 	Open []Prediction `json:"open,omitempty"`
-	// Rules contains the score of each rule by its id, and an agent's score under AgentScore.
+	// Rules contains the score of each rule by its id, and an agent's score under "(agent)".
 	Rules map[string]Score `json:"rules,omitempty"`
 }
-
-// AgentScore is the key of an agent's score. No rule has this id.
-const AgentScore = "(agent)"
 
 // A Prediction is one action that a rule in shadow mode would have carried out.
 type Prediction struct {

@@ -118,7 +118,7 @@ func taskSentence(t Task) string {
 		if a.Result != triage.Done {
 			continue
 		}
-		did = appendNew(did, verbOf(a.Type).phrase(a))
+		did = appendNew(did, phrase(a))
 		switch {
 		case a.Rule != "":
 			who = appendNew(who, "rule "+name(a.Rule))
@@ -157,14 +157,14 @@ func earlierSentence(e Earlier) string {
 func countsOf(e Earlier) []string {
 	sum := map[string]int{escalated: e.Escalated}
 	for typ, n := range e.Done {
-		sum[verbOf(typ).past] += n
+		sum[past(typ)] += n
 	}
 	maps.DeleteFunc(sum, func(_ string, n int) bool { return n == 0 })
 	did := slices.SortedFunc(maps.Keys(sum), func(a, b string) int {
 		return cmp.Or(cmp.Compare(sum[b], sum[a]), cmp.Compare(a, b))
 	})
-	for i, past := range did {
-		did[i] = past + " " + times(sum[past])
+	for i, verb := range did {
+		did[i] = verb + " " + times(sum[verb])
 	}
 	return did
 }
@@ -177,7 +177,7 @@ func humansSentence(list []Change) string {
 	sum := Earlier{Done: map[string]int{}}
 	for _, c := range list {
 		sum.Done[c.Type]++
-		s := verbOf(c.Type).phrase(Action{Type: c.Type, Values: c.Values})
+		s := phrase(Action{Type: c.Type, Values: c.Values})
 		if len(did) == 0 || did[len(did)-1] != s {
 			did = append(did, s)
 		}

@@ -61,7 +61,7 @@ func NewAction(index int, item protocol.ActionItem) Action {
 	spec, _ := protocol.SpecOf(item.Type)
 	for _, p := range spec.Params {
 		switch {
-		case p.Kind == protocol.KindMarkdown, p.Kind == protocol.KindDuration, p.Name == "veto", item.Type == protocol.ActionUpdateComment:
+		case p.Kind == protocol.KindMarkdown, p.Unrecorded:
 		case p.Kind == protocol.KindInt:
 			if n, ok, err := item.Int(p.Name); ok && err == nil {
 				a.Values = append(a.Values, strconv.FormatInt(n, 10))
@@ -180,5 +180,6 @@ func same(a, b Action) bool {
 
 // isComment reports whether an action of the type leaves a comment.
 func isComment(typ string) bool {
-	return typ == protocol.ActionComment || typ == protocol.ActionUpdateComment
+	spec, _ := protocol.SpecOf(typ)
+	return spec.Posts()
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/memory/memorytest"
 )
 
 // TestUpdatePause measures the time of each try of an update that always meets a conflict. The
@@ -21,7 +20,7 @@ func TestUpdatePause(t *testing.T) {
 		for range 20 {
 			var at []time.Duration
 			start := time.Now()
-			_, err := memory.Update(t.Context(), &script{Store: &memorytest.Store{}, saveErr: memory.ErrConflict}, "org/repo", 42, func(*memory.Record) error {
+			_, err := memory.Update(t.Context(), &script{Store: memory.New(), saveErr: memory.ErrConflict}, "org/repo", 42, func(*memory.Record) error {
 				at = append(at, time.Since(start))
 				return nil
 			})
@@ -47,7 +46,7 @@ func TestUpdatePauseEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for tries := 1; tries <= 9; tries++ {
 			ctx, cancel := context.WithCancel(t.Context())
-			s := &script{Store: &memorytest.Store{}, saveErr: memory.ErrConflict}
+			s := &script{Store: memory.New(), saveErr: memory.ErrConflict}
 			_, err := memory.Update(ctx, s, "org/repo", 42, func(*memory.Record) error {
 				if s.loads == tries {
 					cancel()

@@ -26,9 +26,9 @@ type RateLimits struct {
 // RateLimits returns the limits that depend on earlier comments and writes.
 func (p Policy) RateLimits() RateLimits {
 	return RateLimits{
-		Interval: orDefault(p.CommentInterval, DefaultCommentInterval),
-		Comments: orDefault(p.MaxComments, DefaultMaxComments),
-		Writes:   orDefault(p.MaxWrites, DefaultMaxWrites),
+		Interval: orDefault(p.CommentInterval, defaultCommentInterval),
+		Comments: orDefault(p.MaxComments, defaultMaxComments),
+		Writes:   orDefault(p.MaxWrites, defaultMaxWrites),
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/org/foreman-action/internal/text"
@@ -72,9 +71,10 @@ func (l Labels) denied(name string) (string, bool) {
 }
 
 // looks returns a name in Unicode's form NFKC, which replaces full-width and other compatibility
-// letters by the usual ones. It folds the case in full: "ß" becomes "ss".
+// letters by the usual ones. It removes the case: names with the same full case folding of Unicode
+// have the same result ("ß" becomes "ss"), and so do a few more, such as those with a dotless i.
 func looks(name string) string {
-	return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(name)))
+	return norm.NFKC.String(strings.ReplaceAll(text.Fold(norm.NFKD.String(name)), "ß", "ss"))
 }
 
 // alike reports whether a name looks like one that a pattern matches: both are compared as looks

@@ -17,7 +17,8 @@ import (
 type Policy struct {
 	// AllowClose permits close_issue and mark_duplicate.
 	AllowClose bool
-	// Actions are the permitted action types; nil permits every known type.
+	// Actions are the permitted action types; nil permits every type of [protocol.ActionSpecs]. An
+	// action of the program's own is permitted only if Actions names it.
 	Actions []string
 	// AgentMay are the action types that an agent may request, as far as Actions permits them. Nil
 	// permits every type except never_again, because that action also binds the rules.
@@ -43,31 +44,31 @@ type Policy struct {
 
 	// CommentInterval is the minimum time between two events on one issue that are answered with a
 	// comment. Sticky comments do not count, and the comments of one decision count as one. 0 means
-	// DefaultCommentInterval, negative: no limit.
+	// 24 hours, negative: no limit.
 	CommentInterval time.Duration
 	// MaxComments is the maximum number of our comments on one issue, not counting sticky ones. 0
-	// means DefaultMaxComments, negative: no limit.
+	// means 30, negative: no limit.
 	MaxComments int
 	// MaxScanned is the maximum number of issues that a scheduled run decides on, from 1 to 1,000.
-	// 0 means DefaultMaxScanned.
+	// 0 means 100.
 	MaxScanned int
 	// MaxWrites is the maximum number of changes to one issue within an hour, by all tasks
 	// together. The changes are counted in the issue's timeline: each label is one, and changes by
 	// other programs under our login count. Reactions and edits of comments do not count, because
-	// the timeline does not list them. 0 means DefaultMaxWrites, negative: no limit.
+	// the timeline does not list them. 0 means 30, negative: no limit.
 	MaxWrites int
 	// ShadowPeriod is how long people have to take an action that shadow mode predicted. 0 means
-	// DefaultShadowPeriod.
+	// 14 days.
 	ShadowPeriod time.Duration
 }
 
 // Scanned returns the maximum number of issues that a scheduled run decides on.
-func (p Policy) Scanned() int { return orDefault(p.MaxScanned, DefaultMaxScanned) }
+func (p Policy) Scanned() int { return orDefault(p.MaxScanned, defaultMaxScanned) }
 
 // Grace returns how long people have to take an action that shadow mode predicted.
 func (p Policy) Grace() time.Duration {
 	if p.ShadowPeriod <= 0 {
-		return DefaultShadowPeriod
+		return defaultShadowPeriod
 	}
 	return p.ShadowPeriod
 }
@@ -85,56 +86,40 @@ func orDefault[N int | time.Duration](n, otherwise N) N {
 
 // The defaults of the limits that stop endless loops of events and answers.
 const (
-	DefaultCommentInterval = 24 * time.Hour
-	DefaultMaxComments     = 30
-	DefaultMaxWrites       = 30
+	defaultCommentInterval = 24 * time.Hour
+	defaultMaxComments     = 30
+	defaultMaxWrites       = 30
 )
 
-// DefaultShadowPeriod is how long people have to take an action that a rule predicted in shadow
+// defaultShadowPeriod is how long people have to take an action that a rule predicted in shadow
 // mode. After that time, the prediction is compared with the issue.
-const DefaultShadowPeriod = 14 * 24 * time.Hour
+const defaultShadowPeriod = 14 * 24 * time.Hour
 
 // The maximum numbers of issues that a scheduled run decides on.
 const (
-	DefaultMaxScanned = 100
+	defaultMaxScanned = 100
 	// MaxScannable is the highest permitted maximum. GitHub's search returns at most that many
 	// issues for a query.
 	MaxScannable = 1000
 )
 
-// defaultLimits are the limits of the action types that a policy does not name.
-func defaultLimits() map[string]int {
-	return map[string]int{
-		protocol.ActionAddLabel:        5,
-		protocol.ActionComment:         1,
-		protocol.ActionCloseIssue:      1,
-		protocol.ActionRemoveLabel:     5,
-		protocol.ActionReopenIssue:     1,
-		protocol.ActionAssign:          10, // people; GitHub permits 10 assignees on an issue
-		protocol.ActionUnassign:        10,
-		protocol.ActionSetMilestone:    1,
-		protocol.ActionRemoveMilestone: 1,
-		protocol.ActionSetType:         1,
-		protocol.ActionLock:            1,
-		protocol.ActionUnlock:          1,
-		protocol.ActionReact:           1,
-		protocol.ActionUpdateComment:   1,
-		protocol.ActionMarkDuplicate:   1,
-		protocol.ActionNeverAgain:      5,
-	}
-}
-
-// EffectiveLimits returns the limit of every action type.
+// EffectiveLimits returns the limit of every action type that has one of its own.
 func (p Policy) EffectiveLimits() map[string]int {
-	limits := defaultLimits()
+	limits := map[string]int{}
+	for _, spec := range protocol.ActionSpecs() {
+		if spec.CountsAs == "" {
+			limits[spec.Name] = spec.Limit
+		}
+	}
 	maps.Copy(limits, p.Limits)
 	return limits
 }
 
 // Forbids returns the reason why a source may not request actions of that type, or "" if it may.
 func (p Policy) Forbids(action string, s triage.Source) string {
+	_, known := protocol.SpecOf(action)
 	switch {
-	case p.Actions != nil && !slices.Contains(p.Actions, action):
+	case (p.Actions != nil || !known) && !slices.Contains(p.Actions, action):
 		return "policy.actions does not list " + action
 	case s.IsAgent() && (p.AgentMay != nil || action == protocol.ActionNeverAgain) && !slices.Contains(p.AgentMay, action):
 		return "agent.may does not list " + action

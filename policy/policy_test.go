@@ -92,6 +92,18 @@ func deniedBefore(deny []string, name string) bool {
 	return false
 }
 
+// TestDeniedFolded denies the label of one letter by Unicode's full case folding of it.
+func TestDeniedFolded(t *testing.T) {
+	t.Parallel()
+	fold := cases.Fold()
+	for r := range unicode.MaxRune + 1 {
+		name := string(r)
+		if folded := fold.String(name); folded != name && (policy.Labels{Deny: []string{folded}}).Refuses(name) == "" {
+			t.Errorf("%U: not denied by %q", r, folded)
+		}
+	}
+}
+
 // FuzzDenied looks for a label that was denied before and is not any more, and for an entry that
 // does not deny the label with its own name, or the one with a comma after it.
 func FuzzDenied(f *testing.F) {
@@ -183,14 +195,14 @@ func TestDefaults(t *testing.T) {
 		scanned int
 	}{
 		{
-			"zero", zero, policy.RateLimits{Interval: policy.DefaultCommentInterval, Comments: policy.DefaultMaxComments, Writes: policy.DefaultMaxWrites},
-			policy.MaxCommentLength, policy.DefaultShadowPeriod, policy.DefaultMaxScanned,
+			"zero", zero, policy.RateLimits{Interval: 24 * time.Hour, Comments: 30, Writes: 30},
+			policy.MaxCommentLength, 14 * 24 * time.Hour, 100,
 		},
-		{"negative", none, policy.RateLimits{}, policy.MaxCommentLength, policy.DefaultShadowPeriod, policy.DefaultMaxScanned},
+		{"negative", none, policy.RateLimits{}, policy.MaxCommentLength, 14 * 24 * time.Hour, 100},
 		{"set", some, policy.RateLimits{Interval: time.Hour, Comments: 2, Writes: 3}, 5, time.Minute, 4},
 		{
 			"too long", policy.Policy{CommentLength: policy.MaxCommentLength + 1, MaxComments: -1, CommentInterval: -1, MaxWrites: -1}, policy.RateLimits{},
-			policy.MaxCommentLength, policy.DefaultShadowPeriod, policy.DefaultMaxScanned,
+			policy.MaxCommentLength, 14 * 24 * time.Hour, 100,
 		},
 	} {
 		p := tt.policy

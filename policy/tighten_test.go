@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/golden"
+	"github.com/org/foreman-action/internal/testkit/golden"
 	"github.com/org/foreman-action/internal/text"
 )
 

@@ -2,6 +2,7 @@ package protocol_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/org/foreman-action/protocol"
@@ -56,6 +57,15 @@ func TestCheck(t *testing.T) {
 		{`{"type":"mark_duplicate","of":"7"}`, "mark_duplicate: of: want a whole number, got a string"},
 		{`{"type":"mark_duplicate","of":0}`, "mark_duplicate: of: want a whole number of 1 or more, got 0"},
 		{`{"type":"mark_duplicate","of":-7}`, "mark_duplicate: of: want a whole number of 1 or more, got -7"},
+		{`{"type":"hide_comment"}`, ""},
+		{`{"type":"hide_comment","key":"status"}`, ""},
+		{`{"type":"hide_comment","key":" "}`, "hide_comment: key: must not be empty"},
+		{`{"type":"request_review"}`, "request_review: want users or teams"},
+		{`{"type":"request_review","users":null,"teams":null}`, "request_review: want users or teams"},
+		{`{"type":"request_review","users":["mona"]}`, ""},
+		{`{"type":"request_review","users":null,"teams":"docs"}`, ""},
+		{`{"type":"request_review","users":[],"teams":["docs"]}`, "request_review: users: must not be empty"},
+		{`{"type":"request_review","users":[1]}`, "request_review: users[0]: want a string, got a number"},
 		{`{"type":"mark_duplicate","of":1.5}`, "mark_duplicate: of: want a whole number, got 1.5"},
 	}
 	for _, tt := range tests {
@@ -88,6 +98,16 @@ func TestSpecs(t *testing.T) {
 				t.Errorf("%s: %s has an enum and is no text or texts", s.Name, p.Name)
 			}
 		}
+		if s.CountsAs != "" {
+			if whose, ok := protocol.SpecOf(s.CountsAs); !ok || whose.Limit <= 0 || whose.CountsAs != "" || s.Limit != 0 {
+				t.Errorf("%s counts as %s, and has the limit %d", s.Name, s.CountsAs, s.Limit)
+			}
+		} else if s.Limit <= 0 {
+			t.Errorf("%s has no default limit", s.Name)
+		}
+		if s.Overridable && s.RecordOnly || s.With != "" && s.Past == "" {
+			t.Errorf("%s: the row contradicts itself", s.Name)
+		}
 		if !main {
 			t.Errorf("%s: Main is %q, which is no parameter", s.Name, s.Main)
 		}
@@ -96,8 +116,8 @@ func TestSpecs(t *testing.T) {
 		t.Errorf("the first actions are %q, want %q", names[:3], published)
 	}
 	slices.Sort(names)
-	if len(slices.Compact(names)) != 17 {
-		t.Errorf("got %d different actions, want 17", len(slices.Compact(names)))
+	if len(slices.Compact(names)) != 19 {
+		t.Errorf("got %d different actions, want 19", len(slices.Compact(names)))
 	}
 	for _, name := range []string{"", "Comment", "comment ", "launch_rocket"} {
 		if s, ok := protocol.SpecOf(name); ok {
@@ -107,5 +127,27 @@ func TestSpecs(t *testing.T) {
 	protocol.ActionSpecs()[0].Name = "changed"
 	if _, ok := protocol.SpecOf("add_label"); !ok {
 		t.Error("the table of actions is shared with its callers")
+	}
+}
+
+func TestPlainName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"mona": true, "dependabot[bot]": true, "mona_octo": true, "docs-2": true, "a.b": true,
+		"": false, ".": false, "..": false, "@mona": false, "octo/docs": false, "a b": false, "a\n": false, "möna": false, "a%2fb": false,
+		strings.Repeat("x", 100): true, strings.Repeat("x", 101): false,
+	} {
+		if got := protocol.PlainName(name); got != want {
+			t.Errorf("PlainName(%q): got %v", name, got)
+		}
+	}
+}
+
+func BenchmarkSpecOf(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, ok := protocol.SpecOf(protocol.ActionNeverAgain); !ok {
+			b.Fatal("unknown")
+		}
 	}
 }

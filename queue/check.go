@@ -26,8 +26,8 @@ func (t Task) Check() error {
 	switch {
 	case t.Issue < 0:
 		return fmt.Errorf("the task's issue is %d; want 0 or more", t.Issue)
-	case t.Priority < -MaxPriority || t.Priority > MaxPriority:
-		return fmt.Errorf("the task's priority is %d; want %d to %d", t.Priority, -MaxPriority, MaxPriority)
+	case t.Priority < -maxPriority || t.Priority > maxPriority:
+		return fmt.Errorf("the task's priority is %d; want %d to %d", t.Priority, -maxPriority, maxPriority)
 	case t.HourlyLimit < 0:
 		return fmt.Errorf("the task's hourly limit is %d; want 0 or more", t.HourlyLimit)
 	case t.Wait < 0:
@@ -114,7 +114,7 @@ func CheckDecision(decision []byte) error {
 // Joins returns the texts that the task with this id has after t is joined to it. ok is false if
 // the two tasks must not be joined. See [Task.Join].
 func (t Task) Joins(id string, old Body) (joined Body, ok bool) {
-	joined = Body{Message: Renamed(t.Message, t.ID, id), Origin: t.Origin}
+	joined = Body{Message: renamed(t.Message, t.ID, id), Origin: t.Origin}
 	if t.Join == nil {
 		return joined, true
 	}
@@ -124,8 +124,8 @@ func (t Task) Joins(id string, old Body) (joined Body, ok bool) {
 	return joined, true
 }
 
-// Renamed returns a message in which the id from is replaced by the id to. A task that is joined to
+// renamed returns a message in which the id from is replaced by the id to. A task that is joined to
 // another one needs this, because its own id will not exist.
-func Renamed(message []byte, from, to string) []byte {
+func renamed(message []byte, from, to string) []byte {
 	return bytes.Replace(message, []byte(`"`+from+`"`), []byte(`"`+to+`"`), 1)
 }

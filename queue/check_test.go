@@ -11,7 +11,7 @@ import (
 
 func TestTaskCheck(t *testing.T) {
 	t.Parallel()
-	good := queue.Task{ID: "1", Agent: "http://a", Repo: "o/r", Issue: 7, Message: []byte("no JSON"), Priority: -queue.MaxPriority}
+	good := queue.Task{ID: "1", Agent: "http://a", Repo: "o/r", Issue: 7, Message: []byte("no JSON"), Priority: -1000}
 	if err := good.Check(); err != nil {
 		t.Errorf("Check: %v", err)
 	}
@@ -28,8 +28,8 @@ func TestTaskCheck(t *testing.T) {
 		{"large message", func(t *queue.Task) { t.Message = make([]byte, queue.MaxMessage+1) }},
 		{"large origin", func(t *queue.Task) { t.Origin = make([]byte, queue.MaxMessage+1) }},
 		{"issue", func(t *queue.Task) { t.Issue = -1 }},
-		{"priority", func(t *queue.Task) { t.Priority = queue.MaxPriority + 1 }},
-		{"low priority", func(t *queue.Task) { t.Priority = -queue.MaxPriority - 1 }},
+		{"priority", func(t *queue.Task) { t.Priority = 1000 + 1 }},
+		{"low priority", func(t *queue.Task) { t.Priority = -1000 - 1 }},
 		{"limit", func(t *queue.Task) { t.HourlyLimit = -1 }},
 		{"wait", func(t *queue.Task) { t.Wait = -time.Second }},
 	}

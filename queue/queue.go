@@ -33,6 +33,9 @@
 // is used; later results are recorded in the task's log, and never carried out. After AskAgain a
 // task gets another decision: only claims made after that call can complete it, and Decision.Asks
 // distinguishes the decisions.
+//
+// [New] returns a queue in memory, for one process. Packages store/sqlite and store/postgres have
+// queues that last and that several processes share.
 package queue
 
 import (
@@ -77,7 +80,7 @@ var (
 )
 
 // A Queue stores tasks. Implementations are safe for concurrent use, also by several processes, and
-// pass the tests of package conformance. When a method that changes something returns nil, the
+// pass the tests of package queuetest. When a method that changes something returns nil, the
 // change is durable. In addition to the errors in its comment, each method may return the error of
 // the context, ErrUnavailable, or an error of the storage.
 //

@@ -12,7 +12,7 @@ const MaxSlotWait = time.Minute
 
 // Slots are a rate limiter for the writes of an account to a service. All processes that use a
 // store share it, and it survives restarts. Implementations are safe for concurrent use, and pass
-// the tests of conformance.RunSlots.
+// the tests of queuetest.RunSlots.
 type Slots interface {
 	// TakeSlot takes the next slot of an account if it is at most r.Within away, and returns the
 	// time until the slot; ok is false if it is further away. Any sliding minute and any sliding

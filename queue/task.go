@@ -9,7 +9,7 @@ const (
 	MaxText     = 2000     // bytes of an id, an address, a name or a reason
 	MaxLogs     = 200      // entries in the log of a task; the first and the newest ones are kept
 	MaxBacklog  = 100      // a Backlog counts the pending tasks of an agent up to this number
-	MaxPriority = 1000     // the minimum is -MaxPriority
+	maxPriority = 1000     // the minimum is -maxPriority
 )
 
 // A Task is a new task for Enqueue.
@@ -22,16 +22,16 @@ type Task struct {
 	Issue int    // number of the issue, from 1; 0: the task concerns no issue, and may be carried out concurrently with others
 	// Message is the task in the form that the agent receives: a JSON object.
 	Message []byte
-	// Origin is data for the harness, such as the name of the event. It is not sent to agents. Nil
-	// means none.
+	// Origin is data for the harness, an [Origin] in JSON. It is not sent to agents. Nil means none.
+	// The queue stores any bytes.
 	Origin []byte
 	// Dedup is a key that only one stored task may have, such as the id of a webhook's delivery;
 	// empty means none. If a task is joined to another one, that task has the keys of both.
 	Dedup    string
-	Priority int // tasks with a higher priority are handed out first; usually 0
+	Priority int // from -1000 to 1000; tasks with a higher priority are handed out first; usually 0
 	// Coalesce joins the task to another task of its agent and issue. That task must be pending,
 	// must never have been claimed, and must have Coalesce, too. It takes over the new Message (see
-	// Renamed) and Origin and the higher priority, and keeps its place and its wait. A task without
+	// [Task.Joins]) and Origin and the higher priority, and keeps its place and its wait. A task without
 	// an issue is never joined.
 	//
 	// If there is no such task, but other tasks of the same agent and issue have not ended, the new

@@ -111,7 +111,7 @@ func TestPeersAgree(t *testing.T) {
 	}
 	matched := 0
 	for i, x := range []triage.Issue{{}, benchFacts(repeated(1500)).Issue, form(1500), odd, full, form(64 << 10)} {
-		r, err := set.Decide(opened(x))
+		r, err := set.Decide(t.Context(), opened(x))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,13 +143,13 @@ func BenchmarkPeers(b *testing.B) {
 	for _, size := range []int{1500, 64 << 10} {
 		x := form(size)
 		facts, env := opened(x), newPlainEnv(x)
-		if _, err := set.Decide(facts); err != nil { // builds the programs and engines
+		if _, err := set.Decide(b.Context(), facts); err != nil { // builds the programs and engines
 			b.Fatal(err)
 		}
 		b.Run(fmt.Sprintf("body=%d/rules", size), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := set.Decide(facts); err != nil {
+				if _, err := set.Decide(b.Context(), facts); err != nil {
 					b.Fatal(err)
 				}
 			}

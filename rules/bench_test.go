@@ -82,7 +82,7 @@ func TestShapesMatch(t *testing.T) {
 		Number: 992, Title: "Docker-Compose0 panic7 crash9", Body: "### version 1.2\nerror E4" + strings.Repeat(".", 100_010),
 		Association: "OWNER", Labels: []string{"AREA/2", "kind/5x"}, Comments: 4,
 	})
-	r, err := mustCompile(t, string(ruleFile(10))).Decide(facts)
+	r, err := mustCompile(t, string(ruleFile(10))).Decide(t.Context(), facts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func BenchmarkFirstDecision(b *testing.B) {
 	src, facts := ruleFile(1000), opened(form(1500))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := mustCompile(b, string(src)).Decide(facts); err != nil {
+		if _, err := mustCompile(b, string(src)).Decide(b.Context(), facts); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -143,13 +143,13 @@ func BenchmarkDecide(b *testing.B) {
 		for _, size := range []int{1500, 64 << 10} {
 			for _, n := range []int{10, 100, 1000} {
 				set, facts := mustCompile(b, string(ruleFileOf(n, kind.shapes))), benchFacts(kind.body(size))
-				if _, err := set.Decide(facts); err != nil { // builds the programs and engines
+				if _, err := set.Decide(b.Context(), facts); err != nil { // builds the programs and engines
 					b.Fatal(err)
 				}
 				b.Run(fmt.Sprintf("%s/body=%d/rules=%d", kind.name, size, n), func(b *testing.B) {
 					b.ReportAllocs()
 					for b.Loop() {
-						if _, err := set.Decide(facts); err != nil {
+						if _, err := set.Decide(b.Context(), facts); err != nil {
 							b.Fatal(err)
 						}
 					}
@@ -167,7 +167,7 @@ func BenchmarkExplain(b *testing.B) {
 			b.Run(fmt.Sprintf("body=%d/rules=%d", size, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					set.Explain(facts)
+					set.Explain(b.Context(), facts)
 				}
 			})
 		}

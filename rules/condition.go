@@ -1,10 +1,10 @@
 package rules
 
 import (
+	"context"
 	"errors"
 
-	"gopkg.in/yaml.v3"
-
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/expression"
@@ -13,32 +13,49 @@ import (
 
 // A Condition is a compiled condition that belongs to no rule, such as that of an agent. It is safe
 // for concurrent use.
-type Condition struct {
+type Condition ruleset.Condition
+
+// conditionText is the compiled text of a Condition.
+type conditionText struct {
 	expr  *expression.Expression
 	names *symbols.Table
 }
 
-// CompileCondition compiles the scalar n of f. The condition may use the names that sources
-// declare. Mistakes are recorded in f. The error is a [yamlfile.Problems] with all problems of f,
-// including earlier ones. [Compile] reports mistakes in the sources.
-func CompileCondition(f *yamlfile.File, n *yaml.Node, sources ...Source) (*Condition, error) {
-	before := f.ErrorCount()
+var _ ruleset.Text = conditionText{}
+
+// text returns the compiled text.
+func (c *Condition) text() conditionText {
+	t, _ := (*ruleset.Condition)(c).Text().(conditionText)
+	return t
+}
+
+// CompileCondition compiles a text as a condition. The condition may use the names that sources
+// declare. The error is a [Problems] whose lines and columns are those of the text. [Compile]
+// reports mistakes in the sources.
+func CompileCondition(condition string, sources ...Source) (*Condition, error) {
+	f, n := yamlfile.Text("condition", condition)
 	names := symbols.New()
 	quiet, _ := yamlfile.Parse("", nil)
-	for _, src := range sources {
+	list := parts(sources)
+	names.Add(ownOf(list).Funcs)
+	for _, src := range list {
 		names.Declare(quiet, src.Forms, src.Tables)
+		if src.Condition != nil {
+			f, n = src.File, src.Condition
+		}
 	}
+	before := f.ErrorCount()
 	x := compileCondition(expression.NewCompiler(names), f, n)
 	if f.ErrorCount() > before {
 		return nil, f.Err()
 	}
-	return &Condition{x, names}, nil
+	return (*Condition)(ruleset.NewCondition(conditionText{x, names})), nil
 }
 
 // Eval reports whether the condition is true for f. The error is an [*EvalError], or a
 // [*facts.UnknownError] if the condition needs a value that is not known.
-func (c *Condition) Eval(f facts.Facts) (bool, error) {
-	value, err := expression.NewEvaluation(f).Eval(c.expr)
+func (c *Condition) Eval(ctx context.Context, f facts.Facts) (bool, error) {
+	value, err := expression.NewEvaluation(ctx, f).Eval(c.text().expr)
 	if unknown, ok := errors.AsType[*facts.UnknownError](err); ok {
 		return false, unknown
 	}
@@ -48,18 +65,15 @@ func (c *Condition) Eval(f facts.Facts) (bool, error) {
 	return value == true, nil
 }
 
-// Labels returns the places where the condition names labels. A nil Condition has none.
-func (c *Condition) Labels() []LabelUse {
-	if c == nil {
-		return nil
-	}
-	u := collector{names: c.names}
-	u.condition(c.expr)
+// Labels implements [ruleset.Text].
+func (t conditionText) Labels() []ruleset.LabelUse {
+	u := collector{names: t.names}
+	u.condition(t.expr)
 	return u.labels
 }
 
-// UsesLabels reports whether the condition reads the labels. It is false for nil.
-func (c *Condition) UsesLabels() bool { return c != nil && c.expr.ReadsLabels() }
+// UsesLabels implements [ruleset.Text].
+func (t conditionText) UsesLabels() bool { return t.expr.ReadsLabels() }
 
 // String returns the text of the condition.
-func (c *Condition) String() string { return c.expr.Source() }
+func (c *Condition) String() string { return c.text().expr.Source() }

@@ -1,13 +1,13 @@
 package rules
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/text"
-	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/action"
@@ -37,6 +37,26 @@ type Result struct {
 	Retriage bool
 	// Trace describes the result of every rule, in order.
 	Trace []RuleTrace
+}
+
+// Summaries returns for each rule why it fired or did not; nil if r is nil. event is the event for
+// which the rules were evaluated.
+func (r *Result) Summaries(event string) []Summary {
+	if r == nil {
+		return nil
+	}
+	list := make([]Summary, 0, len(r.Trace))
+	for _, t := range r.Trace {
+		list = append(list, Summary{t.ID, t.Outcome == Matched, t.Reason(event)})
+	}
+	return list
+}
+
+// A Summary is the result of one rule, as reports contain it.
+type Summary struct {
+	ID    string `json:"id"`
+	Fired bool   `json:"fired"`
+	Why   string `json:"why"` // one line for people
 }
 
 // An Outcome is the result of a rule's evaluation.
@@ -74,10 +94,35 @@ type RuleTrace struct {
 	Error     string // why the rule could not be judged; empty when it was judged
 }
 
+// Reason returns why the rule fired or did not, in one line for people. event is the event for
+// which the rules were evaluated.
+func (t RuleTrace) Reason(event string) string {
+	condition := strings.Join(strings.Fields(t.Condition), " ")
+	switch t.Outcome {
+	case Matched:
+		if condition == "" {
+			return "it has no condition"
+		}
+		return "true: " + condition
+	case NotListed:
+		return "it does not listen to " + event
+	case False:
+		return "false: " + condition
+	case Later:
+		return "true only since the event: " + condition
+	case Cut:
+		return "an earlier rule stopped the evaluation"
+	case Failed, Unknown:
+		why, _, _ := strings.Cut(t.Error, "\n") // without the line of the file
+		return string(t.Outcome) + ": " + why
+	}
+	return string(t.Outcome)
+}
+
 // An EvalError reports a condition or a template that failed for one event.
 type EvalError struct {
 	Rule    string // the rule's id; empty for a [Condition]
-	Problem yamlfile.Problem
+	Problem Problem
 }
 
 // Error names the rule and shows the place.
@@ -89,7 +134,8 @@ func (e *EvalError) Error() string {
 }
 
 // Decide evaluates the rules, in order, for one event. It does no I/O except through f.Lookup, and
-// returns the same result for the same facts.
+// returns the same result for the same facts. Look-ups get ctx. When ctx ends, the rules that follow
+// are not evaluated.
 //
 // A rule that fails, or that needs a value which is not known, does nothing. The other rules go on,
 // except that a rule with "stop: true" ends the list as if it had fired: it may guard against later
@@ -103,14 +149,14 @@ func (e *EvalError) Error() string {
 // The decision is the first one that applies: skip when no rule matches, escalate when a matching
 // rule escalates, close when an action closes the issue without a grace period, else
 // label_and_respond.
-func (s *Set) Decide(f facts.Facts) (Result, error) {
-	v := expression.NewEvaluation(f)
+func (s *Set) Decide(ctx context.Context, f facts.Facts) (Result, error) {
+	v := expression.NewEvaluation(ctx, f)
 	p := s.plan(f)
-	if err := p.settle(s.all(), v); err != nil {
+	if err := p.settle(s.compiled().all(), v); err != nil {
 		return Result{}, err
 	}
 	var failed []error
-	for i, r := range s.all() {
+	for i, r := range s.compiled().all() {
 		switch p.result.Trace[i].Outcome {
 		case False:
 			if r.undo {
@@ -129,7 +175,7 @@ func (s *Set) Decide(f facts.Facts) (Result, error) {
 // plan returns an undecided plan: its trace has every rule, without outcomes.
 func (s *Set) plan(f facts.Facts) *plan {
 	p := &plan{event: events.Of(f.Event.Name, f.Event.Action), asked: make([]asking, s.Len()), result: Result{Trace: make([]RuleTrace, 0, s.Len())}}
-	for _, r := range s.all() {
+	for _, r := range s.compiled().all() {
 		trace := RuleTrace{ID: r.id, File: r.file.Name(), Line: r.node.Line}
 		if r.when != nil {
 			trace.Condition = r.when.Source()
@@ -158,6 +204,9 @@ func (p *plan) settle(rules []*rule, v *expression.Evaluation) error {
 	for round := 0; ; round++ {
 		again := false
 		for i, r := range rules {
+			if err := v.Context().Err(); err != nil {
+				return fmt.Errorf("evaluate the rules: %w", err)
+			}
 			trace, asked := &p.result.Trace[i], &p.asked[i]
 			if round > 0 {
 				if trace.Outcome != False || asked.changed == len(p.changed) {
@@ -273,7 +322,8 @@ func (p *plan) take(r *rule, item protocol.ActionItem) {
 	case action.Retriage:
 		p.result.Retriage = true
 		return
-	case protocol.ActionCloseIssue, protocol.ActionMarkDuplicate:
+	}
+	if spec, _ := protocol.SpecOf(item.Type); spec.Closes() {
 		_, later := item.Param("after")
 		p.closes = p.closes || !later
 	}
@@ -290,7 +340,7 @@ func (p *plan) relabel(v *expression.Evaluation, item protocol.ActionItem) {
 	}
 	may := v.Facts().May
 	if effect := v.Facts().Effect; effect != nil {
-		all := effect(p.result.Sources, p.result.Message.Actions)
+		all := effect(v.Context(), p.result.Sources, p.result.Message.Actions)
 		names, may = all[len(all)-1], nil
 	}
 	p.change(v, names, adds, may)
@@ -305,7 +355,7 @@ func (p *plan) relabelTogether(v *expression.Evaluation, from int, lacking bool)
 	}
 	var all [][]string
 	if effect := v.Facts().Effect; effect != nil {
-		all = effect(p.result.Sources, items)
+		all = effect(v.Context(), p.result.Sources, items)
 	}
 	for i := from; i < len(items); i++ {
 		names, adds := labelsOf(items[i])
@@ -319,16 +369,12 @@ func (p *plan) relabelTogether(v *expression.Evaluation, from int, lacking bool)
 
 // labelsOf returns the labels that an action names, and whether it adds them.
 func labelsOf(item protocol.ActionItem) (names []string, adds bool) {
-	switch item.Type {
-	case protocol.ActionAddLabel:
-		names, _, _ = item.Texts("label")
-	case protocol.ActionAddLabels:
-		names, _, _ = item.Texts("labels")
-	case protocol.ActionRemoveLabel:
-		names, _, _ = item.Texts("label")
-		return names, false
+	spec, _ := protocol.SpecOf(item.Type)
+	if spec.Thing != protocol.ThingLabel {
+		return nil, true
 	}
-	return names, true
+	names, _, _ = item.Texts(spec.Main)
+	return names, spec.AddsLabels()
 }
 
 // change adds or removes labels; may reports whether a label may change, nil: all may.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/internal/rulesource"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
@@ -26,7 +27,7 @@ func opened(issue triage.Issue) facts.Facts {
 func body(t *testing.T, template string, issue triage.Issue) string {
 	t.Helper()
 	set := mustCompile(t, "version: 1\nrules:\n  - id: r\n    then: [comment: "+fmt.Sprintf("%q", template)+"]\n")
-	r, err := set.Decide(opened(issue))
+	r, err := set.Decide(t.Context(), opened(issue))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func TestRenderedTextIsBounded(t *testing.T) {
 		t.Errorf("many values: got %d characters, want 60,000 that end in …", n)
 	}
 	set := mustCompile(t, "version: 1\nrules:\n  - id: r\n    then: [add_label: 'x{{ issue.body }}', add_labels: '[issue.body]', escalate: '{{ issue.body }}{{ issue.body }}']\n")
-	r, err := set.Decide(opened(issue))
+	r, err := set.Decide(t.Context(), opened(issue))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestRenderedTextIsBounded(t *testing.T) {
 func TestRationaleIsOneLine(t *testing.T) {
 	t.Parallel()
 	set := mustCompile(t, "version: 1\nrules:\n  - id: r\n    then: [escalate: '{{ issue.title }}']\n")
-	r, err := set.Decide(opened(triage.Issue{Title: "a\n::error::b\r\x1b[2J"}))
+	r, err := set.Decide(t.Context(), opened(triage.Issue{Title: "a\n::error::b\r\x1b[2J"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +104,7 @@ rules:
     when: not label("z")
     then: [add_label: x]
 `)
-	r, err := set.Decide(opened(triage.Issue{}))
+	r, err := set.Decide(t.Context(), opened(triage.Issue{}))
 	ee, ok := errors.AsType[*rules.EvalError](err)
 	if !ok {
 		t.Fatalf("got %v, want an EvalError", err)
@@ -135,7 +136,7 @@ func TestUnjudgedStops(t *testing.T) {
 		set := mustCompile(t, "version: 1\nrules:\n  - {id: guard, when: '"+when+"', stop: true, else_undo: true, then: [add_label: y]}\n  - {id: close, then: [close_issue]}\n")
 		f := opened(triage.Issue{Labels: []string{"bug"}})
 		f.Lookup = facts.Known{}
-		r, err := set.Decide(f)
+		r, err := set.Decide(t.Context(), f)
 		if stopped := want != rules.False; r.Trace[0].Outcome != want || (err != nil) != (want == rules.Failed) || r.Stopped != stopped || len(r.Message.Actions) == 0 != stopped || len(r.Undone) == 0 != stopped {
 			t.Errorf("%s: got %v, %+v", when, err, r)
 		}
@@ -148,7 +149,7 @@ func TestLaterStops(t *testing.T) {
 	set := mustCompile(t, "version: 1\nrules:\n  - {id: guard, when: 'label(\"keep\")', stop: true, then: [add_label: y]}\n  - {id: close, then: [close_issue]}\n")
 	f := opened(triage.Issue{Labels: []string{"keep"}})
 	f.FalseBefore = []string{"guard"}
-	r, err := set.Decide(f)
+	r, err := set.Decide(t.Context(), f)
 	if err != nil || r.Trace[0].Outcome != rules.Later || !r.Stopped || len(r.Message.Actions) > 0 {
 		t.Errorf("got %v, %+v", err, r)
 	}
@@ -169,7 +170,7 @@ rules:
   - {id: c, then: [add_label: x], stop: true}
   - {id: d, then: [escalate]}
 `)
-	r, err := set.Decide(opened(triage.Issue{}))
+	r, err := set.Decide(t.Context(), opened(triage.Issue{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +200,7 @@ rules:
 	for i := range 8 {
 		wg.Go(func() {
 			for range 50 {
-				r, err := set.Decide(opened(triage.Issue{Number: i, Labels: []string{"X1", "x1"}}))
+				r, err := set.Decide(t.Context(), opened(triage.Issue{Number: i, Labels: []string{"X1", "x1"}}))
 				if err != nil {
 					t.Error(err)
 					return
@@ -221,7 +222,7 @@ func TestDerivedFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := opened(triage.Issue{Title: "a", Body: "b"})
-	if got, err := c.Eval(f); !got || err != nil {
+	if got, err := c.Eval(t.Context(), f); !got || err != nil {
 		t.Errorf("got %v, %v, want true", got, err)
 	}
 }
@@ -253,7 +254,7 @@ func TestSet(t *testing.T) {
 	if none.Len() != 0 || none.Listens("issues", "opened") || len(none.IDs()) != 0 {
 		t.Error("a nil set is not empty")
 	}
-	if r, err := none.Decide(opened(triage.Issue{})); err != nil || r.Message.Decision != protocol.Skip {
+	if r, err := none.Decide(t.Context(), opened(triage.Issue{})); err != nil || r.Message.Decision != protocol.Skip {
 		t.Errorf("a nil set decides %v, %v", r.Message.Decision, err)
 	}
 }
@@ -266,13 +267,14 @@ func TestCompileInAConfigurationFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Problemf(f.Root().Content[1], "mode: want apply or shadow")
-	src := rules.Source{File: f, Node: f.Root().Content[3]}
+	src := rules.Source(rulesource.New(rulesource.Parts{File: f, Rules: f.Root().Content[3]}))
 	_, err = rules.Compile(src)
 	ps, ok := errors.AsType[yamlfile.Problems](err)
 	if !ok || len(ps) != 2 || ps[0].Line != 1 || ps[1].Line != 4 {
 		t.Errorf("got %v, want two problems", err)
 	}
-	if _, err := rules.Compile(rules.Source{File: f}, rules.Source{File: f}); len(err.(yamlfile.Problems)) != 2 {
+	other := rules.Source(rulesource.New(rulesource.Parts{File: f}))
+	if _, err := rules.Compile(other, other); len(err.(yamlfile.Problems)) != 2 {
 		t.Errorf("a file given twice doubles its problems: %v", err)
 	}
 	if _, err := rules.Compile(rules.Source{}); err == nil {
@@ -306,7 +308,7 @@ func TestCondition(t *testing.T) {
 		t.Fatal(err)
 	}
 	for label, want := range map[string]bool{"area/net": false, "kind/bug": true} {
-		if got, err := c.Eval(opened(triage.Issue{Labels: []string{label}})); got != want || err != nil {
+		if got, err := c.Eval(t.Context(), opened(triage.Issue{Labels: []string{label}})); got != want || err != nil {
 			t.Errorf("%s: got %v, %v, want %v", label, got, err, want)
 		}
 	}
@@ -320,7 +322,7 @@ func TestCondition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Eval(facts.Facts{})
+	_, err = c.Eval(t.Context(), facts.Facts{})
 	ee, ok := errors.AsType[*rules.EvalError](err)
 	if !ok || ee.Rule != "" || !strings.HasPrefix(err.Error(), "evaluate the condition: c.yml:2:5: integer divide by zero") {
 		t.Errorf("got %v, want an EvalError with its place", err)
@@ -337,7 +339,7 @@ func TestRulesInReverse(t *testing.T) {
 		for i := n; i > 0; i-- {
 			fmt.Fprintf(&b, "  - {id: r%d, when: label(\"l%d\"), then: [add_label: l%d]}\n", i, i-1, i)
 		}
-		r, err := mustCompile(t, b.String()).Decide(opened(triage.Issue{Labels: []string{"l0"}}))
+		r, err := mustCompile(t, b.String()).Decide(t.Context(), opened(triage.Issue{Labels: []string{"l0"}}))
 		switch {
 		case wantErr != "":
 			if err == nil || !strings.Contains(err.Error(), wantErr) {
@@ -345,6 +347,29 @@ func TestRulesInReverse(t *testing.T) {
 			}
 		case err != nil || len(r.Fired) != n || r.Fired[0] != "r1":
 			t.Errorf("%d rules: %d fired: %v", n, len(r.Fired), err)
+		}
+	}
+}
+
+// TestReason checks the line for people about each outcome of a rule.
+func TestReason(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		trace rules.RuleTrace
+		want  string
+	}{
+		{rules.RuleTrace{Outcome: rules.Matched}, "it has no condition"},
+		{rules.RuleTrace{Outcome: rules.Matched, Condition: "a\n  and b"}, "true: a and b"},
+		{rules.RuleTrace{Outcome: rules.NotListed, Condition: "a"}, "it does not listen to issues.opened"},
+		{rules.RuleTrace{Outcome: rules.False, Condition: "a"}, "false: a"},
+		{rules.RuleTrace{Outcome: rules.Later, Condition: "a"}, "true only since the event: a"},
+		{rules.RuleTrace{Outcome: rules.Cut, Condition: "a"}, "an earlier rule stopped the evaluation"},
+		{rules.RuleTrace{Outcome: rules.Failed, Error: "the list is too long\n  in line 3"}, "failed: the list is too long"},
+		{rules.RuleTrace{Outcome: rules.Unknown, Error: "no token"}, "unknown: no token"},
+	}
+	for _, tt := range tests {
+		if got := tt.trace.Reason("issues.opened"); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.trace.Outcome, got, tt.want)
 		}
 	}
 }

@@ -33,7 +33,7 @@
 // label(name) and any_label(pattern, ...). Both functions ignore case, and "*" in a pattern matches
 // any characters, including "/". Of expr's own functions, only those of bounded cost are available. The right side
 // of "matches" must be a constant. No field is ever nil: an unset field is "", 0 or an empty list.
-// [Reference] lists every name with an example.
+// [Reference] lists every name with an example. [CompileWith] adds functions of the program's own.
 //
 // # Tests
 //
@@ -64,8 +64,7 @@
 // # People
 //
 // Rules do not override people: no rule adds a label again that a person removed. "override_humans:
-// true" lifts this restriction for one rule; [Set.OverridesHumans] reports such rules to the
-// executor.
+// true" lifts this restriction for one rule.
 //
 // # Actions
 //

@@ -5,10 +5,8 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/text"
-	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
-	"github.com/org/foreman-action/triage"
 )
 
 // checkFlow checks the order of rules. It rejects rules that test for each other's labels in a
@@ -37,7 +35,7 @@ func (f *flow) checkUndo() {
 		}
 		var warned []int
 		for _, a := range r.actions {
-			if a.Name() != protocol.ActionAddLabel && a.Name() != protocol.ActionAddLabels {
+			if !a.Spec().AddsLabels() {
 				continue
 			}
 			for _, name := range a.Constants() {
@@ -75,9 +73,9 @@ const (
 // computes.
 func (f *flow) note(rule int, a action.Action) {
 	to := f.adds
-	switch a.Name() {
-	case protocol.ActionAddLabel, protocol.ActionAddLabels:
-	case protocol.ActionRemoveLabel:
+	switch spec := a.Spec(); {
+	case spec.AddsLabels():
+	case spec.RemovesLabels():
 		to = f.removes
 	default:
 		return
@@ -181,7 +179,7 @@ func (s scan) excludes(other scan) bool {
 	if strings.Contains(s.query+other.query, "(") || strings.Contains(s.query+" "+other.query, " OR ") {
 		return false
 	}
-	if triage.FindsPulls(s.query) != triage.FindsPulls(other.query) {
+	if text.FindsPulls(s.query) != text.FindsPulls(other.query) {
 		return true
 	}
 	mine, theirs := s.words(), other.words()

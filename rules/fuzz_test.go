@@ -7,6 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
@@ -44,7 +45,7 @@ func FuzzRules(f *testing.F) {
 			t.Fatalf("got a %T: %v", err, err)
 		}
 		for _, p := range ps {
-			if p.Line < 1 && len(src) <= yamlfile.MaxSize || p.Msg == "" {
+			if p.Line < 1 && len(src) <= yamlfile.MaxSize || p.Message == "" {
 				t.Errorf("a problem without place or text: %v", p)
 			}
 		}
@@ -54,14 +55,14 @@ func FuzzRules(f *testing.F) {
 func decideAnything(t *testing.T, set *Set, title, body string) {
 	t.Helper()
 	facts := facts.Facts{Issue: triage.Issue{Number: 1, Title: title, Body: body, Labels: []string{title, "bug"}}, Event: triage.Event{Name: "issues", Action: "opened"}}
-	for _, u := range set.Labels() {
+	for _, u := range (*ruleset.Set)(set).Rules().Labels() {
 		if u.Place.Line < 1 || u.Label == "" {
 			t.Errorf("a label without place or name: %v", u)
 		}
 	}
-	set.Forms()
-	set.FormTables()
-	r, err := set.Decide(facts)
+	(*ruleset.Set)(set).Rules().Forms()
+	(*ruleset.Set)(set).Rules().FormTables()
+	r, err := set.Decide(t.Context(), facts)
 	if err != nil {
 		if _, ok := errors.AsType[*EvalError](err); !ok {
 			t.Errorf("got a %T: %v", err, err)

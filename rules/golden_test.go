@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/org/foreman-action/internal/rulesource"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
@@ -94,7 +95,7 @@ func outcome(t *testing.T, ar *txtar.Archive) (string, error) {
 	if facts.Known != nil {
 		facts.Lookup = *facts.Known
 	}
-	r, err := set.Decide(facts.Facts)
+	r, err := set.Decide(t.Context(), facts.Facts)
 	if err != nil {
 		return "", err
 	}
@@ -133,7 +134,7 @@ func compile(ar *txtar.Archive) (*rules.Set, []string, error) {
 	set, err := rules.Compile(sources...)
 	var warnings []string
 	for _, s := range sources {
-		for _, w := range s.File.Warnings() {
+		for _, w := range rulesource.Source(s).Parts().File.Warnings() {
 			warnings = append(warnings, w.Error())
 		}
 	}
@@ -179,5 +180,5 @@ func condition(src string) (*rules.Condition, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rules.CompileCondition(f, f.Root().Content[1])
+	return rules.CompileCondition("", rules.Source(rulesource.New(rulesource.Parts{File: f, Condition: f.Root().Content[1]})))
 }

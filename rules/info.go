@@ -2,12 +2,9 @@ package rules
 
 import (
 	"slices"
-	"strings"
 
-	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
-	"github.com/org/foreman-action/triage"
 )
 
 // An Info describes a rule without an event.
@@ -35,11 +32,11 @@ func Events() []string { return events.Keys() }
 
 // Infos describes every rule of a set, which may be nil, in order.
 //
-// Infos and [Without] are functions and not methods, so that the linker can drop them from programs
-// that do not use them.
+// Infos is a function and not a method, so that the linker can drop it from programs that do not use
+// it.
 func Infos(s *Set) []Info {
 	list := make([]Info, 0, s.Len())
-	for _, r := range s.all() {
+	for _, r := range s.compiled().all() {
 		i := Info{ID: r.id, File: r.file.Name(), Line: r.node.Line, On: slices.Clone(r.on), Pulls: r.takesPulls()}
 		for _, a := range r.actions {
 			if !slices.Contains(i.Actions, a.Name()) {
@@ -52,20 +49,9 @@ func Infos(s *Set) []Info {
 	return list
 }
 
-// takesPulls reports whether the rule may decide on a pull request. Events of issue_comment occur
-// on issues and on pull requests, so they count unless the condition excludes pull requests.
-func (r *rule) takesPulls() bool {
-	if r.when != nil && r.when.OnlyIssues() {
-		return false
-	}
-	return slices.ContainsFunc(r.on, func(on string) bool {
-		return strings.HasPrefix(on, triage.EventPullRequest+".") || strings.HasPrefix(on, triage.EventIssueComment+".")
-	}) || slices.ContainsFunc(r.scans, func(s scan) bool { return triage.FindsPulls(s.query) })
-}
-
 // addLabels notes the labels that an action adds.
 func (i *Info) addLabels(a action.Action) {
-	if a.Name() != protocol.ActionAddLabel && a.Name() != protocol.ActionAddLabels {
+	if !a.Spec().AddsLabels() {
 		return
 	}
 	value, ok := a.MainLiteral()
@@ -86,14 +72,4 @@ func (i *Info) addLabels(a action.Action) {
 			i.Labels = append(i.Labels, name)
 		}
 	}
-}
-
-// Without returns s without the rule of that id. It returns s itself when there is no such rule.
-func Without(s *Set, id string) *Set {
-	if s == nil || !slices.ContainsFunc(s.rules, func(r *rule) bool { return r.id == id }) {
-		return s
-	}
-	out := *s
-	out.rules = slices.DeleteFunc(slices.Clone(s.rules), func(r *rule) bool { return r.id == id })
-	return &out
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/rules"
 )
 
@@ -26,14 +27,14 @@ rules:
 	if diff := cmp.Diff(want, rules.Infos(set)); diff != "" {
 		t.Errorf("infos (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"a", "c"}, rules.Without(set, "b").IDs()); diff != "" {
+	if diff := cmp.Diff([]string{"a", "c"}, (*rules.Set)((*ruleset.Set)(set).Rules().Without("b")).IDs()); diff != "" {
 		t.Errorf("without b (-want +got):\n%s", diff)
 	}
-	if rules.Without(set, "nope") != set || set.Len() != 3 {
+	if n := (*rules.Set)((*ruleset.Set)(set).Rules().Without("nope")).Len(); n != 3 || set.Len() != 3 {
 		t.Error("without a rule that is not there: another set, or a changed one")
 	}
 	var none *rules.Set
-	if rules.Without(none, "a") != nil || len(rules.Infos(none)) != 0 {
+	if (*ruleset.Set)(none).Rules().Without("a") != nil || len(rules.Infos(none)) != 0 {
 		t.Error("no rules: got some")
 	}
 }
@@ -59,7 +60,7 @@ func TestExempt(t *testing.T) {
 	}
 	for _, tt := range tests {
 		set := mustCompile(t, "version: 1\nrules: ["+tt.rules+"]\n")
-		if got := strings.Join(set.Exempt("q"), " "); got != tt.want {
+		if got := strings.Join((*ruleset.Set)(set).Rules().Exempt("q"), " "); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}

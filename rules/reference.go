@@ -1,5 +1,13 @@
 package rules
 
+import (
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/org/foreman-action/rules/facts"
+)
+
 // A Name is a name of the rule language: a value or a function of expressions.
 type Name struct {
 	Name    string // as written in a condition; <name> stands for a name that a file declares
@@ -8,12 +16,16 @@ type Name struct {
 	Example string // a condition or a part of one
 }
 
-// Reference returns every name of the rule language, values first. The examples use the forms
+// Reference returns every name of the rule language, values first, and then the program's own
+// functions. The examples use the forms
 // version (semver), count (number), area (list) and logs (text), and a table area_of of texts.
-func Reference() []Name {
+func Reference(own ...Func) []Name {
 	var list []Name
 	for _, part := range [][]Name{issueNames(), eventNames(), pullNames(), declaredNames(), ownFunctions(), pastFunctions(), listFunctions(), valueFunctions()} {
 		list = append(list, part...)
+	}
+	for _, f := range own {
+		list = append(list, f.name())
 	}
 	return list
 }
@@ -75,40 +87,44 @@ func eventNames() []Name {
 }
 
 func pullNames() []Name {
-	return []Name{
-		{"pr.head", "text", "the branch of the pull request; for an issue it is empty, and the other pr fields are 0, false or empty", "pr.head matches `^(feature|feat)/`"},
-		{"pr.base", "text", "the branch that it is to be merged into", `pr.base == "main"`},
-		{"pr.draft", "true or false", "whether it is a draft", `not pr.draft`},
-		{"pr.merged", "true or false", "whether it is merged", `event.action == "closed" and not pr.merged`},
-		{"pr.changed_files", "whole number", "how many files it changes", `pr.changed_files < 300`},
-		{"pr.additions", "whole number", "how many lines it adds", `pr.additions + pr.deletions < 10`},
-		{"pr.deletions", "whole number", "how many lines it deletes", `pr.deletions > pr.additions`},
-		{"pr.commits", "whole number", "how many commits it has", `pr.commits > 1`},
-		{"pr.files", "list of texts", "the paths that it changes; a file that is moved counts with both its paths; looked up when needed, and fails for more than 3,000 files", `all(pr.files, matches_glob(#, "docs/**") or # endsWith ".md")`},
-		{"pr.commit_messages", "list of texts", "the messages of its commits, the oldest first, each cut to 10,000 characters; looked up when needed, and fails for more than 250 commits", "any(pr.commit_messages, # matches `(?m)^BREAKING CHANGE: `)"},
-		{"pr.approved_by", "list of texts", "the logins of the owners, members and collaborators whose last review approves it; looked up when needed", `len(pr.approved_by) >= 2 and len(pr.changes_requested_by) == 0`},
-		{"pr.changes_requested_by", "list of texts", "the logins of the owners, members and collaborators whose last review requests changes; looked up when needed", `len(pr.changes_requested_by) > 0`},
-		{"pr.requested_reviewers", "list of texts", "the logins of people whose review it waits for", `len(pr.requested_reviewers) == 0`},
-		{"pr.requested_teams", "list of texts", "the names of teams whose review it waits for, as in their web addresses", `"docs" in pr.requested_teams`},
-		{"pr.reviewers", "list of texts", "the logins of people who have reviewed it; looked up when needed", `len(pr.reviewers) == 0 and idle() > duration("7d")`},
+	return append(lookedUpNames("pr"), Name{"pr.reviewers", "list of texts", "the logins of people who have reviewed it; looked up when needed", `len(pr.reviewers) == 0 and idle() > duration("7d")`})
+}
+
+// lookedUpNames returns the names with that root that are looked up.
+func lookedUpNames(root string) []Name {
+	var list []Name
+	for _, s := range facts.LookupSpecs() {
+		if s.Root != root {
+			continue
+		}
+		for _, f := range s.Fields {
+			list = append(list, Name{s.Root + "." + f.Name, typeText(s.Field(&facts.Known{}, f.Name).Type()), f.Doc, f.Example})
+		}
 	}
+	return list
+}
+
+// typeText returns the name of a type in the reference.
+func typeText(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return "time"
+	case t.Kind() == reflect.Int:
+		return "whole number"
+	case t.Kind() == reflect.Bool:
+		return "true or false"
+	case t.Kind() == reflect.Slice:
+		return "list of texts"
+	}
+	return "text"
 }
 
 func declaredNames() []Name {
-	return []Name{
-		{"author.issues", "whole number", "how many issues the author of this one opened in the repository before it; looked up when needed. Issues and pull requests count up to 100 together", `author.issues == 0 and author.pulls == 0`},
-		{"author.pulls", "whole number", "how many pull requests the author of this one opened before it; looked up when needed", `author.pulls > 2`},
-		{"contrib.score", "whole number", "how well the issue suits contributors, from 0 to 100: the score of contribflow, computed from the issue and from the titles and texts of open pull requests; looked up when needed. For a pull request it is 0", `contrib.score >= 70 and not label("help wanted")`},
-		{"contrib.duplicate_evidence", "text", `how strong the signs are that somebody already works on the issue: "low", "medium" or "high"`, `contrib.duplicate_evidence == "high"`},
-		{"contrib.security_sensitive", "true or false", "whether it may be about a vulnerability, which belongs in private disclosure", `contrib.security_sensitive`},
-		{"memory.tasks", "whole number", "how many earlier tasks of Foreman the issue has", `memory.tasks == 0`},
-		{"memory.comments", "whole number", "how many comments it posted", `memory.comments < 3`},
-		{"memory.labels", "list of texts", "the labels that it added, also if they were removed since", `"needs-info" in memory.labels`},
-		{"memory.never", "list of texts", "labels that are never added again (never_again)", `not ("duplicate" in memory.never)`},
-		{"memory.closing", "true or false", "whether a close is scheduled", `not memory.closing`},
+	declared := []Name{
 		{"form.<name>", "by its type under forms", `the value of a field of the issue form: text, semver (a text such as "1.4.0"), number, list or checkboxes (the ticked ones). If the field has no value that its type can read, it is nil in a comparison with nil and before ??; elsewhere it is "", an empty list, or a number that is neither less than, equal to nor greater than any other`, `form.version != nil and semver(form.version, "< 2.0.0")`},
 		{"tables.<name>", "mapping of texts to texts, numbers, true and false, or lists of texts", `a table; tables.name[key] is "", 0, false or an empty list for a missing key; keys are case-sensitive`, `any(form.area, # in tables.area_of and tables.area_of[#] != "")`},
 	}
+	return slices.Concat(lookedUpNames("author"), lookedUpNames("contrib"), lookedUpNames("memory"), declared)
 }
 
 func ownFunctions() []Name {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/internal/rulesource"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/triage"
@@ -56,18 +56,14 @@ func TestReferenceExamples(t *testing.T) {
 		if n.Doc == "" || n.Type == "" || !strings.Contains(n.Example, name) {
 			t.Errorf("%s: want a type, a sentence and an example that uses it: %+v", n.Name, n)
 		}
-		f, err := yamlfile.Parse("example.yml", []byte("when: |\n  "+n.Example+"\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := CompileCondition(f, f.Root().Content[1], src)
+		c, err := CompileCondition(n.Example, src)
 		if err != nil {
 			t.Errorf("%s: %v", n.Name, err)
 			continue
 		}
 		for _, body := range []string{"", "### Affected area\n\nCLI, x\n\n### Version\n\n1.2.3\n\n### How often\n\n2.5"} {
-			facts := facts.Facts{Issue: triage.Issue{Body: body}, Now: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Lookup: facts.Known{}}
-			if _, err := c.Eval(facts); err != nil {
+			facts := facts.Facts{Issue: triage.Issue{Body: body}, Now: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Lookup: facts.Known{Joined: time.Date(2025, 1, 2, 0, 0, 0, 0, time.UTC)}}
+			if _, err := c.Eval(t.Context(), facts); err != nil {
 				t.Errorf("%s: %v", n.Name, err)
 			}
 		}
@@ -82,15 +78,11 @@ func TestConditionLeavesMistakesOfNamesAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := yamlfile.Parse("c.yml", []byte("when: form.a == nil and not ('x' in tables.b)\n"))
-	if err != nil {
-		t.Fatal(err)
+	c, err := CompileCondition("form.a == nil and not ('x' in tables.b)", src)
+	if n := rulesource.Source(src).Parts().File.ErrorCount(); err != nil || n != 0 {
+		t.Fatalf("got %v, and %d mistakes in the file of the names", err, n)
 	}
-	c, err := CompileCondition(f, f.Root().Content[1], src)
-	if err != nil || src.File.ErrorCount() != 0 {
-		t.Fatalf("got %v, and %d mistakes in the file of the names", err, src.File.ErrorCount())
-	}
-	if ok, err := c.Eval(facts.Facts{}); !ok || err != nil {
+	if ok, err := c.Eval(t.Context(), facts.Facts{}); !ok || err != nil {
 		t.Errorf("got %v %v, want true", ok, err)
 	}
 }
@@ -124,7 +116,7 @@ func TestExplainForms(t *testing.T) {
 				walk(p)
 			}
 		}
-		walk(*set.Explain(facts.Facts{Issue: triage.Issue{Body: body}, Event: triage.Event{Name: "issues", Action: "opened"}})[0].Why)
+		walk(*set.Explain(t.Context(), facts.Facts{Issue: triage.Issue{Body: body}, Event: triage.Event{Name: "issues", Action: "opened"}})[0].Why)
 		if got := strings.Join(got, " "); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}

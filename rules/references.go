@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/internal/action"
@@ -11,38 +12,8 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// A LabelVerb is the use of a label in a rule.
-type LabelVerb int
-
-// The uses of a label in a rule.
-const (
-	LabelAsked LabelVerb = iota // a condition, a search or an action names it
-	LabelAdded
-	LabelRemoved
-)
-
-// A LabelUse is a place of a rule file that names labels.
-type LabelUse struct {
-	// Label is the name of a label. If Glob is true it is a pattern, in which "*" stands for any
-	// characters and also replaces the parts of a name that are only known at run time.
-	Label string
-	Glob  bool
-	// Pattern is true for an argument of any_label. Its Glob is false if it contains no "*".
-	Pattern bool
-	Verb    LabelVerb
-	Place   yamlfile.Problem // without a message
-}
-
-// Matches reports whether the use is about the label. It ignores case.
-func (u LabelUse) Matches(label string) bool {
-	if u.Glob {
-		return text.MatchLabel(u.Label, label)
-	}
-	return text.SameLabel(u.Label, label)
-}
-
 // labelUses returns the places where rules name labels.
-func labelUses(names *symbols.Table, rules []*rule) []LabelUse {
+func labelUses(names *symbols.Table, rules []*rule) []ruleset.LabelUse {
 	c := collector{names: names}
 	for _, r := range rules {
 		c.condition(r.when)
@@ -59,7 +30,7 @@ func labelUses(names *symbols.Table, rules []*rule) []LabelUse {
 // A collector collects the labels and tables that rules name.
 type collector struct {
 	names  *symbols.Table
-	labels []LabelUse
+	labels []ruleset.LabelUse
 	tables []expression.TableReference
 }
 
@@ -70,15 +41,15 @@ func (c *collector) condition(x *expression.Expression) {
 	}
 	labels, tables := x.References(c.names)
 	for _, l := range labels {
-		c.add(LabelAsked, l)
+		c.add(ruleset.LabelAsked, l)
 	}
 	c.tables = append(c.tables, tables...)
 }
 
 // add keeps a reference with its verb. A label from a row of a table is kept once, because several
 // expressions may yield the same row.
-func (c *collector) add(verb LabelVerb, l expression.LabelReference) {
-	use := LabelUse{Label: l.Label, Glob: l.Glob, Pattern: l.Pattern, Verb: verb, Place: l.Place}
+func (c *collector) add(verb ruleset.LabelVerb, l expression.LabelReference) {
+	use := ruleset.LabelUse{Label: l.Label, Glob: l.Glob, Pattern: l.Pattern, Verb: verb, Place: l.Place}
 	if !l.Row || !slices.Contains(c.labels, use) {
 		c.labels = append(c.labels, use)
 	}
@@ -88,7 +59,7 @@ func (c *collector) add(verb LabelVerb, l expression.LabelReference) {
 func (c *collector) action(a action.Action) {
 	labels, tables := a.References(c.names)
 	for _, l := range labels {
-		c.add(LabelVerb(l.Verb), l.LabelReference)
+		c.add(ruleset.LabelVerb(l.Verb), l.LabelReference)
 	}
 	c.tables = append(c.tables, tables...)
 }
@@ -115,7 +86,7 @@ func (c *collector) scan(f *yamlfile.File, s scan) {
 			line, col := text.Position(s.query, at)
 			at += len(name) + 1
 			if bare := strings.Trim(strings.TrimRight(name, ")"), `"`); bare != "" {
-				c.labels = append(c.labels, LabelUse{Label: bare, Place: f.At(s.node, line, col, "")})
+				c.labels = append(c.labels, ruleset.LabelUse{Label: bare, Place: f.At(s.node, line, col, "")})
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/rules"
 )
 
@@ -44,18 +45,18 @@ func TestUses(t *testing.T) {
 
 func uses(s *rules.Set) string {
 	var b strings.Builder
-	verbs := map[rules.LabelVerb]string{rules.LabelAsked: "asked", rules.LabelAdded: "added", rules.LabelRemoved: "removed"}
-	for _, u := range s.Labels() {
+	verbs := map[ruleset.LabelVerb]string{ruleset.LabelAsked: "asked", ruleset.LabelAdded: "added", ruleset.LabelRemoved: "removed"}
+	for _, u := range (*ruleset.Set)(s).Rules().Labels() {
 		kind := "label"
 		if u.Glob {
 			kind = "glob"
 		}
 		fmt.Fprintf(&b, "%d:%d %s %s %q\n", u.Place.Line, u.Place.Column, verbs[u.Verb], kind, u.Label)
 	}
-	for _, u := range s.Forms() {
+	for _, u := range (*ruleset.Set)(s).Rules().Forms() {
 		fmt.Fprintf(&b, "%d:%d form %s %q, %d:%d %s\n", u.Place.Line, u.Place.Column, u.Name, u.Heading, u.TypeAt.Line, u.TypeAt.Column, u.Type)
 	}
-	for _, u := range s.FormTables() {
+	for _, u := range (*ruleset.Set)(s).Rules().FormTables() {
 		fmt.Fprintf(&b, "table %s of form %s:", u.Table, u.Form)
 		for _, k := range u.Keys {
 			fmt.Fprintf(&b, " %d:%d %q", k.Place.Line, k.Place.Column, k.Key)
@@ -69,10 +70,10 @@ func TestNoUses(t *testing.T) {
 	t.Parallel()
 	var set *rules.Set
 	var c *rules.Condition
-	if n := len(set.Labels()) + len(set.Forms()) + len(set.FormTables()) + len(c.Labels()); n != 0 {
+	if n := len((*ruleset.Set)(set).Rules().Labels()) + len((*ruleset.Set)(set).Rules().Forms()) + len((*ruleset.Set)(set).Rules().FormTables()) + len((*ruleset.Condition)(c).Labels()); n != 0 {
 		t.Errorf("nothing names %d", n)
 	}
-	if n := len((&rules.Set{}).Forms()); n != 0 {
+	if n := len((*ruleset.Set)(&rules.Set{}).Rules().Forms()); n != 0 {
 		t.Errorf("the zero set names %d forms", n)
 	}
 }

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -57,7 +56,7 @@ type ruleKeys struct {
 
 const maxID = 64 // characters
 
-var idPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
+var idPattern = text.Regexp(`^[a-z0-9][a-z0-9_-]*$`)
 
 // compileRule compiles one item of "rules". Mistakes are recorded in f.
 func compileRule(c *expression.Compiler, specs []protocol.ActionSpec, f *yamlfile.File, n *yaml.Node) *rule {
@@ -79,6 +78,7 @@ func compileRule(c *expression.Compiler, specs []protocol.ActionSpec, f *yamlfil
 	r.decodeScans(keys.Scan)
 	r.checkComments()
 	r.checkEscalate()
+	r.checkPulls()
 	r.checkUndo()
 	return r
 }
@@ -88,7 +88,7 @@ func decodeID(f *yamlfile.File, n *yaml.Node) string {
 	if !f.DecodeKey("id", n, &id) {
 		return ""
 	}
-	if !idPattern.MatchString(id) || len(id) > maxID {
+	if !idPattern().MatchString(id) || len(id) > maxID {
 		f.Problemf(n, "id: want at most %d of a-z, 0-9, - and _, the first a letter or a digit, got %q", maxID, id)
 		return ""
 	}
@@ -115,8 +115,28 @@ func (r *rule) checkComments() {
 		return
 	}
 	for _, a := range r.actions {
-		if a.Name() == protocol.ActionComment || a.Name() == protocol.ActionUpdateComment {
+		if a.Spec().Posts() {
 			r.file.Problemf(a.Node, "a comment in answer to %s would follow every edit and label; name the events in on", r.on[i])
+		}
+	}
+}
+
+// takesPulls reports whether the rule may decide on a pull request. Events of issue_comment occur
+// on issues and on pull requests, so they count unless the condition excludes pull requests.
+func (r *rule) takesPulls() bool {
+	if r.when != nil && r.when.OnlyIssues() {
+		return false
+	}
+	return slices.ContainsFunc(r.on, func(on string) bool {
+		return strings.HasPrefix(on, triage.EventPullRequest+".") || strings.HasPrefix(on, triage.EventIssueComment+".")
+	}) || slices.ContainsFunc(r.scans, func(s scan) bool { return text.FindsPulls(s.query) })
+}
+
+// checkPulls warns of actions that only pull requests can have, in a rule that decides on none.
+func (r *rule) checkPulls() {
+	for _, a := range r.actions {
+		if a.Spec().PullsOnly && !r.takesPulls() {
+			r.file.Warnf(a.Node, "%s works only on pull requests, and the rule listens to no event of them", a.Name())
 		}
 	}
 }
@@ -229,5 +249,5 @@ func (s scan) found(f *facts.Facts) bool {
 	if f.Scans != nil {
 		return slices.Contains(f.Scans, s.query)
 	}
-	return strings.Contains(s.query, " OR ") || triage.FindsPulls(s.query) == f.Issue.PullRequest
+	return strings.Contains(s.query, " OR ") || text.FindsPulls(s.query) == f.Issue.PullRequest
 }

@@ -26,7 +26,7 @@ func ConditionSchema() map[string]any { return object{"type": []string{"string",
 
 // IDSchema returns the JSON Schema of a rule's id.
 func IDSchema() map[string]any {
-	return object{"type": "string", "pattern": idPattern.String(), "maxLength": maxID}
+	return object{"type": "string", "pattern": idPattern().String(), "maxLength": maxID}
 }
 
 type object = map[string]any

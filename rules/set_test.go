@@ -3,6 +3,7 @@ package rules_test
 import (
 	"testing"
 
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/rules"
 )
 
@@ -31,7 +32,7 @@ rules:
 		{nil, "issues", "opened", false},
 	}
 	for _, tt := range tests {
-		if got := tt.set.Names(tt.event, tt.Action); got != tt.Type {
+		if got := (*ruleset.Set)(tt.set).Rules().Names(tt.event, tt.Action); got != tt.Type {
 			t.Errorf("Names(%q, %q): got %v, want %v", tt.event, tt.Action, got, tt.Type)
 		}
 	}
@@ -50,12 +51,12 @@ func TestRemembers(t *testing.T) {
 		{"never_again: bug", true, false},
 	}
 	for _, tt := range tests {
-		set := mustCompile(t, "version: 1\nrules:\n  - {id: a, then: [lock]}\n  - id: b\n    on: [issues.closed]\n    then:\n      - "+tt.then+"\n")
+		set := (*ruleset.Set)(mustCompile(t, "version: 1\nrules:\n  - {id: a, then: [lock]}\n  - id: b\n    on: [issues.closed]\n    then:\n      - "+tt.then+"\n")).Rules()
 		if set.NeverAgain() != tt.never || set.ClosesLater() != tt.later {
 			t.Errorf("%s: got %t and %t", tt.then, set.NeverAgain(), set.ClosesLater())
 		}
 	}
-	var none *rules.Set
+	none := (*ruleset.Set)(nil).Rules()
 	if none.NeverAgain() || none.ClosesLater() {
 		t.Error("a nil set needs nothing")
 	}

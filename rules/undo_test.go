@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/triage"
@@ -42,15 +43,15 @@ func TestKnows(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			set := compiled(t, "  - "+tt.rule+"\n")
-			if _, err := set.Decide(facts.Facts{Event: triage.Event{Name: "issue_comment", Action: "created"}}); err != nil {
+			if _, err := set.Decide(t.Context(), facts.Facts{Event: triage.Event{Name: "issue_comment", Action: "created"}}); err != nil {
 				t.Fatal(err) // Decide may compile conditions; Knows must still find the command
 			}
-			if got := set.Knows("ship"); got != tt.Type {
+			if got := (*ruleset.Set)(set).Rules().Knows("ship"); got != tt.Type {
 				t.Errorf("got %v, want %v", got, tt.Type)
 			}
 		})
 	}
-	var none *rules.Set
+	none := (*ruleset.Set)(nil).Rules()
 	if none.Knows("ship") || none.UsesMemory() || none.UndoesByMemory() || none.MayHaveEffect("a", triage.Issue{}) {
 		t.Error("a nil set knows something")
 	}
@@ -73,7 +74,7 @@ func TestUsesMemory(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := compiled(t, "  - "+tt.rule+"\n").UsesMemory(); got != tt.want {
+			if got := (*ruleset.Set)(compiled(t, "  - "+tt.rule+"\n")).Rules().UsesMemory(); got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
@@ -99,7 +100,7 @@ func TestUndoesByMemory(t *testing.T) {
 			t.Parallel()
 			set := compiled(t, "  - {id: a, on: "+tt.on+", when: issue.locked, else_undo: true, then: [{add_label: x}]}\n"+
 				"  - {id: b, on: issues.edited, then: [{add_label: x}]}\n")
-			if got := set.UndoesByMemory(); got != tt.want {
+			if got := (*ruleset.Set)(set).Rules().UndoesByMemory(); got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
@@ -112,7 +113,7 @@ func TestAdders(t *testing.T) {
 	set := compiled(t, "  - {id: a, then: [{add_label: Bug}]}\n  - {id: b, then: [{add_labels: [docs, bug]}]}\n"+
 		"  - {id: c, then: [{remove_label: bug}, {never_again: bug}]}\n  - {id: d, then: [{add_label: \"{{ issue.author }}\"}]}\n")
 	for label, want := range map[string]string{"bug": "a b", "DOCS": "b", "x": ""} {
-		if got := strings.Join(set.Adders(label), " "); got != want {
+		if got := strings.Join((*ruleset.Set)(set).Rules().Adders(label), " "); got != want {
 			t.Errorf("%s: got %q, want %q", label, got, want)
 		}
 	}
@@ -147,8 +148,8 @@ func TestMayHaveLeft(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			set := compiled(t, "  - {id: a, on: issues.edited, when: issue.locked, else_undo: true, then: "+tt.then+"}\n")
-			if got := set.MayHaveEffect("a", tt.issue); got != tt.Type || !set.UndoesByMemory() || set.MayHaveEffect("b", tt.issue) {
-				t.Errorf("got %v, want %v; undoes %v", got, tt.Type, set.UndoesByMemory())
+			if got := (*ruleset.Set)(set).Rules().MayHaveEffect("a", tt.issue); got != tt.Type || !(*ruleset.Set)(set).Rules().UndoesByMemory() || (*ruleset.Set)(set).Rules().MayHaveEffect("b", tt.issue) {
+				t.Errorf("got %v, want %v; undoes %v", got, tt.Type, (*ruleset.Set)(set).Rules().UndoesByMemory())
 			}
 		})
 	}
@@ -172,8 +173,8 @@ func TestLabelsOff(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			set := compiled(t, "  - {id: a, on: issues.edited, when: issue.locked, "+tt.keys+", then: "+tt.then+"}\n")
-			got := set.LabelsOff("a", triage.Issue{Labels: []string{"Bug", "docs", "y"}})
-			if !slices.Equal(got, tt.want) || set.LabelsOff("b", triage.Issue{Labels: []string{"bug"}}) != nil {
+			got := (*ruleset.Set)(set).Rules().LabelsOff("a", triage.Issue{Labels: []string{"Bug", "docs", "y"}})
+			if !slices.Equal(got, tt.want) || (*ruleset.Set)(set).Rules().LabelsOff("b", triage.Issue{Labels: []string{"bug"}}) != nil {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

@@ -1,6 +1,12 @@
 package rules
 
 import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/symbols"
@@ -25,21 +31,53 @@ type Why struct {
 	Parts []Why
 }
 
+// All returns the part and all parts below it, each before its own parts, with their depths from 0.
+func (w Why) All() iter.Seq2[int, Why] {
+	return func(yield func(int, Why) bool) { w.each(0, yield) }
+}
+
+func (w Why) each(depth int, yield func(int, Why) bool) bool {
+	return yield(depth, w) && !slices.ContainsFunc(w.Parts, func(p Why) bool { return !p.each(depth+1, yield) })
+}
+
+// Shown returns the value for people: in parentheses if the part is idle, and "! " before an error.
+// It can contain untrusted text.
+func (w Why) Shown() string {
+	value := w.Value
+	if w.Error != "" {
+		value = "! " + w.Error
+	}
+	if w.Idle {
+		value = "(" + value + ")"
+	}
+	return value
+}
+
+// String returns the part as lines "value  text", with the parts below it indented. The values are
+// those of [Why.Shown].
+func (w Why) String() string {
+	var b strings.Builder
+	for depth, p := range w.All() {
+		fmt.Fprintf(&b, "%s%s  %s\n", strings.Repeat("  ", depth), p.Shown(), p.Text)
+	}
+	return b.String()
+}
+
 // Explain returns for every rule, in order, why it matches the facts or does not. Unlike
 // [Set.Decide] it evaluates each part of each condition, even after a rule that stops the
 // evaluation. It is slow: use it to answer people, not for every event. A part that fails has its
 // error and does not affect the others. If the rules cannot be decided at all, every rule is Failed.
-func (s *Set) Explain(f facts.Facts) []RuleWhy {
+func (s *Set) Explain(ctx context.Context, f facts.Facts) []RuleWhy {
 	names := symbols.New()
-	if s != nil && s.names != nil {
-		names = s.names
+	if c := s.compiled(); c != nil {
+		names = c.names
 	}
-	v := expression.NewEvaluation(f)
+	v := expression.NewEvaluation(ctx, f)
 	p := s.plan(f)
-	undecided := p.settle(s.all(), v)
+	undecided := p.settle(s.compiled().all(), v)
 	out := make([]RuleWhy, 0, s.Len())
 	e := expression.NewExplainer(names, v)
-	for i, r := range s.all() {
+	for i, r := range s.compiled().all() {
 		w := RuleWhy{RuleTrace: p.result.Trace[i]}
 		if r.when != nil && r.listens(v.Facts(), p.event) {
 			v.SetLabels(p.asked[i].labels)

@@ -16,21 +16,6 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// tree writes an explanation as an indented list.
-func tree(b *strings.Builder, w rules.Why, depth int) {
-	value := w.Value
-	if w.Error != "" {
-		value = "! " + w.Error
-	}
-	if w.Idle {
-		value = "(" + value + ")"
-	}
-	fmt.Fprintf(b, "%s%s  %s\n", strings.Repeat("  ", depth), value, w.Text)
-	for _, p := range w.Parts {
-		tree(b, p, depth+1)
-	}
-}
-
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	facts := facts.Facts{
@@ -73,14 +58,14 @@ func TestExplain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		why := set.Explain(facts)
+		why := set.Explain(t.Context(), facts)
 		var b strings.Builder
-		tree(&b, *why[0].Why, 0)
+		b.WriteString(why[0].Why.String())
 		if got := b.String(); got != tt.Type {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.when, got, tt.Type)
 		}
 		// The explanation agrees with the decision.
-		res, err := set.Decide(facts)
+		res, err := set.Decide(t.Context(), facts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,15 +119,17 @@ func explained(t *testing.T, ar *txtar.Archive) string {
 		t.Fatal(err)
 	}
 	facts.Lookup = facts.Known
-	res, err := set.Decide(facts.Facts)
+	res, err := set.Decide(t.Context(), facts.Facts)
 	var b strings.Builder
-	for i, w := range set.Explain(facts.Facts) {
+	for i, w := range set.Explain(t.Context(), facts.Facts) {
 		fmt.Fprintf(&b, "%s: %s\n", w.ID, w.Outcome)
 		if w.Error != "" {
 			fmt.Fprintf(&b, "  error: %s\n", strings.SplitN(w.Error, "\n", 2)[0])
 		}
 		if w.Why != nil {
-			tree(&b, *w.Why, 1)
+			for line := range strings.Lines(w.Why.String()) {
+				b.WriteString("  " + line)
+			}
 		}
 		if err != nil {
 			continue

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
@@ -46,7 +47,7 @@ func changedSince(r reads, at time.Time) bool {
 	}) {
 		return true
 	}
-	return r.request != nil && later(r.request.Shared.UpdatedAt)
+	return later(r.parts.PullChanged())
 }
 
 // beforeAttempt returns the current issue without the changes that earlier attempts at the task made
@@ -59,8 +60,8 @@ func (a attempt) beforeAttempt(ctx context.Context, now triage.Issue, dec plan.D
 		return now, err
 	}
 	was, out := *a.d.Issue, now
-	out.Labels = m.restored(ctx, effect.Label, was.Labels, now.Labels)
-	out.Assignees = m.restored(ctx, effect.Assignee, was.Assignees, now.Assignees)
+	out.Labels = m.restored(ctx, outcome.Label, was.Labels, now.Labels)
+	out.Assignees = m.restored(ctx, outcome.Assignee, was.Assignees, now.Assignees)
 	if now.State != was.State && m.made(ctx, history.Kinds("closed", "reopened"), protocol.ActionCloseIssue, protocol.ActionMarkDuplicate, protocol.ActionReopenIssue) {
 		out.State, out.StateReason, out.ClosedAt = was.State, was.StateReason, was.ClosedAt
 	}
@@ -109,7 +110,7 @@ func (m *mine) read(ctx context.Context, now triage.Issue, made plan.Plan) error
 	}
 	if m.reads.seen.Comments = seen.Comments; seen.Comments != nil {
 		for _, c := range seen.Comments.List {
-			if k, ok := history.ParseMarker(c.Body); ok && k.Task == m.reads.task && triage.SameLogin(c.Author, m.reads.login) {
+			if k, ok := history.ParseMarker(c.Body); ok && k.Task == m.reads.task && text.SameLogin(c.Author, m.reads.login) {
 				m.posted++
 			}
 		}
@@ -139,12 +140,12 @@ func (m *mine) ours(ctx context.Context, match func(triage.TimelineEvent) bool) 
 
 // restored returns a list of names without those that an earlier attempt added, and with those that
 // it removed.
-func (m *mine) restored(ctx context.Context, thing effect.Thing, old, current []string) []string {
+func (m *mine) restored(ctx context.Context, thing outcome.Thing, old, current []string) []string {
 	did := func(name string, there bool) bool {
-		o := effect.Outcome{Thing: thing, Name: name, There: there}
+		o := outcome.Outcome{Thing: thing, Name: name, There: there}
 		return (m.asks || m.dec.Wants(o)) && m.ours(ctx, history.About(o))
 	}
-	had, has := effect.NamesOf(old), effect.NamesOf(current)
+	had, has := outcome.NamesOf(old), outcome.NamesOf(current)
 	list := slices.DeleteFunc(slices.Clone(current), func(name string) bool { return !had.Has(name) && did(name, true) })
 	for _, name := range has.NotIn(old) {
 		if did(name, false) {

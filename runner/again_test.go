@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/memory/memorytest"
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
@@ -60,7 +60,7 @@ func TestReadAgain(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			gh, e, o := world(t, tt.rules)
-			o.Clock.Now, o.Task.Resumed = func() time.Time { return time.Now().Add(minute) }, tt.attempt > 1
+			o.Clock.Now, o.Task.First = func() time.Time { return time.Now().Add(minute) }, tt.attempt == 1
 			e.Issue.UpdatedAt = o.Clock.Now().Add(-tt.age)
 			e.Issue.CreatedAt = e.Issue.UpdatedAt.Add(-time.Hour)
 			if tt.since != nil {
@@ -210,7 +210,7 @@ func TestReadAgainHalfDone(t *testing.T) {
 			if _, err := run(t, o, e); err == nil {
 				t.Fatal("the first attempt did not fail")
 			}
-			o.Task.Resumed = true
+			o.Task.First = false
 			rep, err := run(t, o, e)
 			if i := gh.Issue(repoName, 1); err != nil || len(i.Comments) != 1 || !slices.Contains(i.Labels, "docs") {
 				t.Errorf("got %v, %q, %d comments: %s, %+v", err, i.Labels, len(i.Comments), rep.Rationale, rep.Actions)
@@ -250,9 +250,9 @@ func TestReadAgainOthers(t *testing.T) {
 			o.Clock.Now = time.Now
 			e.Issue.CreatedAt, e.Issue.UpdatedAt = time.Now().Add(-2*time.Second), time.Now().Add(-2*time.Second)
 			gh.Repo(repoName).LabelAs("mona", 1, "docs").CloseAs("mona", 1, "completed")
-			o.Task.Resumed = true
+			o.Task.First = false
 			rep, err := run(t, o, e)
-			if i := gh.Issue(repoName, 1); err != nil || rep.ReadAgain == "" || len(rep.Rules.Fired) != 0 || len(i.Comments) != 0 {
+			if i := gh.Issue(repoName, 1); err != nil || rep.ReadAgain == "" || len(rep.Fired()) != 0 || len(i.Comments) != 0 {
 				t.Errorf("got %v, read again because %q, %d comments: %+v", err, rep.ReadAgain, len(i.Comments), rep.Actions)
 			}
 		})
@@ -280,7 +280,7 @@ func TestReadAgainAgent(t *testing.T) {
 			o.Clock.Now = time.Now
 			e.Issue.CreatedAt, e.Issue.UpdatedAt = time.Now().Add(-2*time.Second), time.Now().Add(-2*time.Second)
 			if tt.memory {
-				keepIn(&o, &memorytest.Store{})
+				keepIn(&o, memory.New())
 			}
 			asked := 0
 			o.Agent.Agent = answers(&asked, protocol.Close, labelDocs, `{"type":"close_issue"}`, hello)
@@ -288,7 +288,7 @@ func TestReadAgainAgent(t *testing.T) {
 			if _, err := run(t, o, e); err == nil {
 				t.Fatal("the first attempt did not fail")
 			}
-			o.Task.Resumed = true
+			o.Task.First = false
 			rep, err := run(t, o, e)
 			if err != nil || asked != tt.asked {
 				t.Errorf("got %v, asked %d times, want %d: %s, %+v", err, asked, tt.asked, rep.Rationale, rep.Actions)

@@ -60,17 +60,17 @@ func newAttempt(s setup, d triage.Delivery, g *given, warn func(format string, a
 		return attempt{setup: s, d: d, given: g, warn: warn, reads: &known}
 	}
 	return attempt{setup: s, d: d, given: g, warn: warn, reads: &reads{
-		host: s.o.Host, memory: s.o.Memory, login: s.login(), task: s.o.Task.ID, now: s.o.Clock.Now, warn: warn,
-		d: d, live: s.o.Live, since: since, resumed: s.o.Task.Resumed, labels: s.labels,
-		unkept: s.o.Memory.ReadOnly && s.o.Memory.Implicit && !s.c.Rules.UsesMemory() && !s.c.Rules.ClosesLater() && !s.forbidsLabels(),
+		host: s.o.Host, memory: s.o.Memory, login: s.login(), task: s.id.ID, now: s.o.Clock.Now, warn: warn,
+		d: d, live: s.o.Live, since: since, resumed: !s.id.First, labels: s.labels,
+		unkept: s.o.Memory.ReadOnly && s.o.Memory.Implicit && !s.ruleset().UsesMemory() && !s.ruleset().ClosesLater() && !s.forbidsLabels(),
 	}}
 }
 
 // identity identifies what the attempt writes.
 func (a attempt) identity() history.Identity {
 	return history.Identity{
-		Ref: a.d.Ref(), Task: a.o.Task.ID, Scope: a.o.Task.Scope, Nonce: a.o.Task.Nonce, Login: a.login(),
-		Earlier: a.o.Task.Earlier, LoginSetting: a.o.Host.LoginSetting,
+		Ref: a.d.Ref(), Task: a.id.ID, Scope: a.id.Scope, Nonce: a.id.Nonce, Login: a.login(),
+		Earlier: a.id.Earlier, LoginSetting: a.o.Host.LoginSetting,
 	}
 }
 

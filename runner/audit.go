@@ -6,21 +6,22 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
 
 // An Audit is the record of a decision, made before anything is written.
 type Audit struct {
-	Time      time.Time // UTC
-	TaskID    string
-	Repo      string
-	Issue     int
-	Event     string
-	Decision  protocol.DecisionType
-	Rationale string
-	By        string
-	DryRun    bool
-	Actions   []triage.ActionResult // with the policy's verdicts; none is carried out yet
+	Time   time.Time // UTC
+	Report Report    // its actions have the policy's verdicts; none is carried out yet
+}
+
+// newAudit returns the audit record of a decision.
+func newAudit(now time.Time, rep Report, p plan.Plan) Audit {
+	for _, s := range p.Steps {
+		rep.Actions = append(rep.Actions, s.ActionResult)
+	}
+	return Audit{now.UTC().Truncate(time.Millisecond), rep}
 }
 
 // auditJSON is the published form of an Audit.
@@ -53,11 +54,12 @@ var commands = strings.NewReplacer("##[", `#\u0023[`, "::", `:\u003a`)
 // Line returns the record as one line of JSON. It escapes every sequence that GitHub's log could
 // interpret as a command, so that the JSON stays valid.
 func (a Audit) Line() (string, error) {
+	rep := a.Report
 	out := auditJSON{
-		"audit", 1, a.Time, a.TaskID, a.Repo, a.Issue, a.Event, a.Decision, a.Rationale, a.By, a.DryRun,
-		make([]auditActionJSON, 0, len(a.Actions)),
+		"audit", 1, a.Time, rep.TaskID, rep.Repo, rep.Issue, rep.Event, rep.Decision, rep.Rationale, rep.By, rep.DryRun,
+		make([]auditActionJSON, 0, len(rep.Actions)),
 	}
-	for _, r := range a.Actions {
+	for _, r := range rep.Actions {
 		out.Actions = append(out.Actions, auditActionJSON{r.Index, r.Action, r.Source.String(), r.Verdict, r.Reason})
 	}
 	line, err := json.Marshal(out)

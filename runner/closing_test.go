@@ -11,7 +11,6 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
-	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -91,7 +90,7 @@ func TestCalledOffStays(t *testing.T) {
 			if got := s.run(commented(s.gh, s.issue, "mona", "User", "/foreman undo")); got != "keep_open done, allow_again done, comment done" {
 				t.Fatal(got)
 			}
-			o.Task.Resumed = true
+			o.Task.First = false
 			s.attempt(o, e)
 			if r := s.record(); len(r.Closings) != 0 || len(r.Never) != 0 {
 				t.Errorf("got %+v, %v", r.Closings, r.Never)
@@ -243,7 +242,7 @@ rules:
 	if o.Config, err = config.Parse("foreman.yml", []byte("version: 1\npolicy: {allow_close: true}\nagent: {may: [add_label, remove_label, never_again, close_issue]}\n"), nil); err != nil {
 		t.Fatal(err)
 	}
-	o.Task.Resumed = true
+	o.Task.First = false
 	got := s.attempt(o, e)
 	want := "add_label done, never_again" + gone + "z any more, close_issue" + gone + "z any more, keep_open" + gone + "a any more, remove_label" + gone + "a any more"
 	if got != want {
@@ -345,12 +344,12 @@ func TestUnsavedClosing(t *testing.T) {
 func TestJournalTextOfRuleGone(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{comment: 'Hello @mona'}]}\n")
-	o.Memory.Journal = &memorytest.Journal{}
+	o.Memory.Journal = memory.NewJournal()
 	gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/*/*/issues/1/comments", Times: 1, Status: 422})
 	if _, err := run(t, o, e); err == nil {
 		t.Fatal("the first attempt went through")
 	}
-	o.Config.Rules, o.Task.Resumed = nil, true
+	o.Config.Rules, o.Task.First = nil, false
 	rep, err := run(t, o, e)
 	if got := said(gh); err != nil || len(got) != 1 || strings.Contains(got[0], "@mona") {
 		t.Errorf("got %v, comments %q, %+v", err, got, rep.Actions)

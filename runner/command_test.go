@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
-	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -138,7 +138,7 @@ func TestRetriageGoesOn(t *testing.T) {
 	if _, err := run(t, o, e); err == nil {
 		t.Fatal("the first attempt went through")
 	}
-	o.Task.Resumed = true
+	o.Task.First = false
 	rep, err := run(t, o, e)
 	if err != nil || rep.Executed != 2 {
 		t.Fatalf("got %+v, %v", rep, err)
@@ -165,13 +165,13 @@ func TestPermissionFails(t *testing.T) {
 func TestCommandGoesOn(t *testing.T) {
 	t.Parallel()
 	w := newUndoWorld(t, "")
-	w.o.Memory.Journal = &memorytest.Journal{}
+	w.o.Memory.Journal = memory.NewJournal()
 	w.gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/" + repoName + "/issues/1/comments", Status: 422, Times: 1})
 	e := w.comment("/foreman why")
 	if _, err := run(t, w.o, e); err == nil {
 		t.Fatal("the first attempt went through")
 	}
-	w.o.Task.Resumed = true
+	w.o.Task.First = false
 	rep, err := run(t, w.o, e)
 	if err != nil || rep.Executed != 1 || rep.Actions[0].Source.Command != "why" {
 		t.Errorf("got %v, %+v", err, rep.Actions)

@@ -1,7 +1,6 @@
 package runner_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -23,13 +22,13 @@ func TestComment(t *testing.T) {
 		}
 		return list
 	}
-	comment := func(o runner.Options, body string) (triage.ActionResult, error) {
+	comment := func(o options, body string) (triage.ActionResult, error) {
 		t.Helper()
-		r, err := runner.New(o)
+		r, err := runner.New(o.Options)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.Comment(t.Context(), e, "review", body)
+		return r.Comment(t.Context(), o.Task, e, "review", body)
 	}
 	for _, body := range []string{"first", "second"} {
 		got, err := comment(o, body)
@@ -58,11 +57,11 @@ func TestComment(t *testing.T) {
 func TestCommentRefused(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "policy: {limits: {update_comment: 0}}\n")
-	r, err := runner.New(o)
+	r, err := runner.New(o.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := r.Comment(t.Context(), e, "review", "hello")
+	got, err := r.Comment(t.Context(), o.Task, e, "review", "hello")
 	if err != nil || got.State != triage.Refused || !strings.Contains(got.Reason, "policy.limits.update_comment") {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -71,23 +70,17 @@ func TestCommentRefused(t *testing.T) {
 	}
 }
 
-// TestCommentNeedsHost checks that a comment needs a token, except in a dry run.
-func TestCommentNeedsHost(t *testing.T) {
+// TestCommentDry plans a comment without a host.
+func TestCommentDry(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "")
 	o.Host = runner.Host{}
-	r, err := runner.New(o)
+	o.DryRun = true
+	r, err := runner.New(o.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.Comment(t.Context(), e, "review", "hello"); !errors.Is(err, triage.ErrNeedsHost) {
-		t.Errorf("got %+v, %v, want ErrNeedsHost", got, err)
-	}
-	o.DryRun = true
-	if r, err = runner.New(o); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := r.Comment(t.Context(), e, "review", "hello"); err != nil || got.State != triage.Planned {
+	if got, err := r.Comment(t.Context(), o.Task, e, "review", "hello"); err != nil || got.State != triage.Planned {
 		t.Errorf("dry run: got %+v, %v", got, err)
 	}
 }

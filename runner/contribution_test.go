@@ -41,7 +41,7 @@ func TestContribution(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if fired := len(rep.Rules.Fired) > 0; fired != tt.fires {
+			if fired := len(rep.Fired()) > 0; fired != tt.fires {
 				t.Errorf("fired is %t, want %t", fired, tt.fires)
 			}
 			if got := strings.Count(strings.Join(gh.Log(), "\n"), search); got != tt.calls {
@@ -56,7 +56,7 @@ func TestContributionOfPull(t *testing.T) {
 	t.Parallel()
 	gh, _, o := world(t, "rules:\n  - {id: r, on: pull_request.opened, when: 'contrib.duplicate_evidence == \"low\"', then: [escalate]}\n")
 	rep, err := run(t, o, pullOpened(t, o.Clock.Now()))
-	if err != nil || len(rep.Rules.Fired) != 1 || len(gh.Log()) > 0 {
+	if err != nil || len(rep.Fired()) != 1 || len(gh.Log()) > 0 {
 		t.Errorf("got %+v, %v, calls %q", rep.Rules, err, gh.Log())
 	}
 }
@@ -67,7 +67,7 @@ func TestContributionNeedsHost(t *testing.T) {
 	_, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, when: 'contrib.score > 0', then: [escalate]}\n")
 	o.Host, o.DryRun = runner.Host{}, true
 	rep, err := run(t, o, e)
-	if got := fmt.Sprint(err, rep.Warnings); len(rep.Rules.Fired) > 0 || !strings.Contains(got, triage.ErrNeedsHost.Error()) {
+	if got := fmt.Sprint(err, rep.Warnings); len(rep.Fired()) > 0 || !strings.Contains(got, triage.ErrNeedsHost.Error()) {
 		t.Errorf("got %+v, %s", rep.Rules, got)
 	}
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
@@ -16,6 +18,7 @@ import (
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/command"
 	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
@@ -53,9 +56,8 @@ type decided struct {
 	At    time.Time     // UTC
 	Rules *rules.Result // nil: no rules were evaluated
 	Why   []rules.RuleWhy
-	// AskedAs is the event for which the rules were last evaluated, if it differs from the
-	// attempt's event: the rules are evaluated again as if the issue were newly opened.
-	AskedAs   string
+	// Summaries are those of Rules.
+	Summaries []rules.Summary
 	Retriaged bool // the decision treats the issue as newly opened
 	// Asks means that the decision is not complete: the agent was not asked, because the issue must be
 	// read again first.
@@ -69,10 +71,10 @@ type decided struct {
 type decider struct{ attempt }
 
 // decide evaluates the rules, asks the agent if the rules leave the decision open, and adds the
-// actions of commands and reversals. With an error, only Why, AskedAs and Failed are set.
+// actions of commands and reversals. With an error, only Why, Retriaged and Failed are set.
 func (a decider) decide(ctx context.Context) (decided, error) {
 	var dec decided
-	f := a.facts(ctx)
+	f := a.facts()
 	commands, err := a.commands(ctx)
 	if err != nil {
 		return dec, err
@@ -84,9 +86,9 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 	}
 	opened := a.d.AsOpened()
 	if commands.Has(command.Triage) || res != nil && res.Retriage && a.d.Key() != opened.Key() {
-		dec.Retriaged, dec.AskedAs = true, opened.Key()
+		dec.Retriaged = true
 		asked, f = opened, asOpened(opened, f)
-		f.Effect = a.effect(ctx, !a.first, true)
+		f.Effect = a.effect(!a.first, true)
 		if res != nil {
 			f.Issue.Labels = res.Labels
 			again, err := a.askRules(ctx, f, &dec)
@@ -97,7 +99,7 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 			res = &both
 		}
 	}
-	dec.Rules = res
+	dec.Rules, dec.Summaries = res, res.Summaries(asked.Key())
 	a.warnUnknown(res)
 	d := a.ofRules(res)
 	if !commands.Mute || dec.Retriaged {
@@ -118,11 +120,19 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 }
 
 // facts returns the event in the form that rules read, with the look-ups.
-func (a decider) facts(ctx context.Context) facts.Facts {
-	f := factsOf(a.d, a.o.Clock.Now().UTC())
-	f.Lookup, f.Effect, f.ByTimes = a.reads.lookup(ctx), a.effect(ctx, !a.first, false), a.first
+func (a decider) facts() facts.Facts {
+	f := facts.Of(a.d, a.o.Clock.Now().UTC())
+	f.Lookup, f.Effect, f.ByTimes = lookup{reads: a.reads}, a.effect(!a.first, false), a.first
 	f.FalseBefore = a.falseBefore
 	return f
+}
+
+// asOpened returns the facts of the event opened, with the look-ups of f. It is used to decide on
+// an issue as if it were newly opened.
+func asOpened(opened triage.Delivery, f facts.Facts) facts.Facts {
+	out := facts.Of(opened, f.Now)
+	out.Lookup, out.Effect = f.Lookup, f.Effect
+	return out
 }
 
 // askRules returns the decision of the rules, or nil if there are none. It stores their explanation
@@ -131,10 +141,10 @@ func (a decider) askRules(ctx context.Context, f facts.Facts, dec *decided) (*ru
 	if a.c.Rules == nil {
 		return nil, nil
 	}
-	res, err := a.c.Rules.Decide(f)
+	res, err := a.c.Rules.Decide(ctx, f)
 	if n := a.c.Rules.Len(); a.o.Explain && n > 0 && n <= maxExplained {
-		f.Lookup, f.Effect = a.reads.known(ctx), a.effect(ctx, false, dec.Retriaged)
-		dec.Why = a.c.Rules.Explain(f)
+		f.Lookup, f.Effect = lookup{a.reads, true}, a.effect(false, dec.Retriaged)
+		dec.Why = a.c.Rules.Explain(ctx, f)
 	}
 	if _, failed := errors.AsType[*rules.EvalError](err); err != nil && !failed {
 		return nil, err
@@ -175,13 +185,13 @@ func (a decider) warnUnknown(res *rules.Result) {
 // ofRules converts the result of the rules into a decision.
 func (a decider) ofRules(res *rules.Result) plan.Decision {
 	d := plan.Decision{By: byRules, Message: protocol.DecisionMessage{
-		TaskID: a.o.Task.ID, Decision: protocol.Skip, Rationale: "there are no rules",
+		TaskID: a.id.ID, Decision: protocol.Skip, Rationale: "there are no rules",
 	}}
 	if res == nil {
 		return d
 	}
 	d.Message = res.Message
-	d.Message.TaskID = a.o.Task.ID
+	d.Message.TaskID = a.id.ID
 	for _, id := range res.Sources {
 		d.Sources = append(d.Sources, a.source(id))
 	}
@@ -221,7 +231,7 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 	if res != nil {
 		f.Issue.Labels = res.Labels // includes the labels that the rules add
 	}
-	wanted, err := a.wantsAgent(f, res)
+	wanted, err := a.wantsAgent(ctx, f, res)
 	if unknown, ok := errors.AsType[*facts.UnknownError](err); ok {
 		a.warn("%v; the agent was not asked", unknown)
 	} else if _, failed := errors.AsType[*rules.EvalError](err); failed {
@@ -244,13 +254,13 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 
 // wantsAgent reports whether the agent is asked: as agent.when decides, or by default if no rule
 // fired.
-func (a decider) wantsAgent(f facts.Facts, res *rules.Result) (bool, error) {
+func (a decider) wantsAgent(ctx context.Context, f facts.Facts, res *rules.Result) (bool, error) {
 	when := a.c.Agent.When
 	switch {
 	case f.Event.Name == triage.EventSchedule && (when == nil || !strings.Contains(when.String(), triage.EventSchedule)):
 		return false, nil // a scheduled run may find a hundred issues
 	case when != nil:
-		return when.Eval(f)
+		return when.Eval(ctx, f)
 	case f.Issue.PullRequest:
 		return false, nil // tasks are about issues, unless agent.when is configured
 	}
@@ -260,7 +270,7 @@ func (a decider) wantsAgent(f facts.Facts, res *rules.Result) (bool, error) {
 // askAgent asks the agent. If the agent returns no usable decision, it returns the configured
 // fallback.
 func (a decider) askAgent(ctx context.Context, e triage.Delivery) (plan.Decision, error) {
-	spec := TaskSpec{ID: a.o.Task.ID, LLM: a.c.LLM, AllowClose: a.c.Policy.AllowClose}
+	spec := TaskSpec{ID: a.id.ID, LLM: a.c.LLM, AllowClose: a.c.Policy.AllowClose}
 	if summary, ok := a.summary(ctx); ok {
 		spec.Memory = &summary
 	}
@@ -269,7 +279,8 @@ func (a decider) askAgent(ctx context.Context, e triage.Delivery) (plan.Decision
 		return plan.Decision{}, err
 	}
 	m, err := a.o.Agent.Agent.Decide(ctx, task)
-	a.reads.outdate() // people may have changed the issue in the meantime
+	a.reads.outdate()                    // people may have changed the issue in the meantime
+	m.TaskID = cmp.Or(m.TaskID, a.id.ID) // as documented at Agent
 	if err == nil {
 		err = a.usable(m)
 	}
@@ -296,7 +307,7 @@ func (a decider) summary(ctx context.Context) (text string, ok bool) {
 
 // usable returns an error if the agent's decision is for another task or has too many actions.
 func (a decider) usable(m protocol.DecisionMessage) error {
-	if m.TaskID != a.o.Task.ID {
+	if m.TaskID != a.id.ID {
 		return fmt.Errorf("the agent answered for task %q", text.Quote(m.TaskID))
 	}
 	if n := len(m.Actions); n > maxActions {
@@ -308,7 +319,7 @@ func (a decider) usable(m protocol.DecisionMessage) error {
 // fallBack returns the configured decision for a failure of the agent.
 func (a decider) fallBack(err error) (plan.Decision, error) {
 	d := plan.Decision{By: a.o.Agent.Name, Fallback: true, Message: protocol.DecisionMessage{
-		TaskID: a.o.Task.ID, Decision: protocol.Skip, Rationale: err.Error(),
+		TaskID: a.id.ID, Decision: protocol.Skip, Rationale: err.Error(),
 	}}
 	switch on := a.c.Agent.OnFailure; {
 	case on.Label != "":
@@ -406,11 +417,11 @@ func joined(first, second rules.Result) rules.Result {
 // none.
 func (a decider) commands(ctx context.Context) (command.Commands, error) {
 	c := a.d.Comment
-	if a.d.Key() != "issue_comment.created" || !triage.SameLogin(c.Author, a.d.Sender.Login) ||
+	if a.d.Key() != "issue_comment.created" || !text.SameLogin(c.Author, a.d.Sender.Login) ||
 		a.d.Sender.Type == "Bot" || strings.HasSuffix(c.Author, "[bot]") {
 		return command.Commands{}, nil
 	}
-	list := command.Parse(c.Body, a.c.Rules.Knows)
+	list := command.Parse(c.Body, a.ruleset().Knows)
 	switch {
 	case list.Empty():
 		return list, nil
@@ -432,7 +443,7 @@ func (a decider) withCommands(ctx context.Context, d plan.Decision, list command
 		var err error
 		switch c.Name {
 		case command.Why:
-			why := command.Explain(a.c.Rules.Explain(asOpened(a.d.AsOpened(), f)), a.c.Policy.MaxLength())
+			why := command.Explain(a.c.Rules.Explain(ctx, asOpened(a.d.AsOpened(), f)), a.c.Policy.MaxLength())
 			d, err = answer(d, command.Why, why)
 		case command.Undo:
 			d, err = a.withUndo(ctx, d, c.Rest)
@@ -495,7 +506,7 @@ func (a decider) withUndo(ctx context.Context, d plan.Decision, rest string) (pl
 	}
 	d = d.With(command.By(command.Undo), reversal.Items...)
 	// The answer lists the actions that the policy permits.
-	p := plan.Make(plan.Input{Decision: d, Issue: *a.d.Issue, Policy: a.c.Policy, MayComment: true})
+	p := plan.Make(plan.Input{Decision: d, Issue: *a.d.Issue, Policy: a.c.Policy, Own: ownSpecs(a.o.Actions), MayComment: true})
 	return answer(d, command.Undo, command.UndoAnswer(task, reversal, p.Steps[n:]))
 }
 
@@ -518,9 +529,9 @@ func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.
 	}
 	rest := *a.d.Issue // without the labels that the decision removes anyway
 	rest.Labels = slices.DeleteFunc(slices.Clone(rest.Labels), func(name string) bool {
-		return d.Wants(effect.Outcome{Thing: effect.Label, Name: name})
+		return d.Wants(outcome.Outcome{Thing: outcome.Label, Name: name})
 	})
-	ids := slices.DeleteFunc(slices.Clone(res.Undone), func(id string) bool { return !a.c.Rules.MayHaveEffect(id, rest) })
+	ids := slices.DeleteFunc(slices.Clone(res.Undone), func(id string) bool { return !a.ruleset().MayHaveEffect(id, rest) })
 	labels := a.labelsOf(ids)
 	if len(ids) == 0 || a.o.Memory.Store == nil && (len(labels) == 0 || !a.d.Issue.PullRequest) {
 		return d, nil
@@ -549,7 +560,7 @@ func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.
 	for i, m := range reversal.Made {
 		against := m.Outcome
 		against.There = !against.There
-		if wanted.Wants(m.Outcome) || wanted.Wants(against) || m.Thing == effect.Label && m.There && a.mayAdd(res, m.Name) {
+		if wanted.Wants(m.Outcome) || wanted.Wants(against) || m.Thing == outcome.Label && m.There && a.mayAdd(res, m.Name) {
 			continue
 		}
 		d = d.With(triage.Source{Rule: m.By, Undo: true}, reversal.Items[i])
@@ -568,10 +579,10 @@ func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.
 func (a decider) labelsOf(ids []string) []history.Made {
 	var list []history.Made
 	for _, name := range a.d.Issue.Labels {
-		adders := a.c.Rules.Adders(name)
+		adders := a.ruleset().Adders(name)
 		if len(adders) > 0 && !slices.ContainsFunc(adders, func(id string) bool { return !slices.Contains(ids, id) }) {
 			list = append(list, history.Made{
-				Outcome: effect.Outcome{Thing: effect.Label, Name: name, There: true}, Type: protocol.ActionAddLabel, By: adders[0],
+				Outcome: outcome.Outcome{Thing: outcome.Label, Name: name, There: true}, Type: protocol.ActionAddLabel, By: adders[0],
 			})
 		}
 	}
@@ -581,7 +592,7 @@ func (a decider) labelsOf(ids []string) []history.Made {
 // mayAdd reports whether a rule that could not be judged adds the label by name.
 func (a decider) mayAdd(res *rules.Result, label string) bool {
 	unjudged := slices.Concat(res.With(rules.Failed), res.With(rules.Unknown))
-	return len(unjudged) > 0 && slices.ContainsFunc(a.c.Rules.Adders(label), func(id string) bool { return slices.Contains(unjudged, id) })
+	return len(unjudged) > 0 && slices.ContainsFunc(a.ruleset().Adders(label), func(id string) bool { return slices.Contains(unjudged, id) })
 }
 
 // withLabelsOff removes the labels of rules that override people and whose condition is now false,
@@ -590,8 +601,8 @@ func (a decider) mayAdd(res *rules.Result, label string) bool {
 func (a decider) withLabelsOff(d plan.Decision, res *rules.Result) (plan.Decision, error) {
 	wanted := d
 	for _, id := range res.Undone {
-		for _, label := range a.c.Rules.LabelsOff(id, *a.d.Issue) {
-			if wanted.Wants(effect.Outcome{Thing: effect.Label, Name: label, There: true}) || d.Wants(effect.Outcome{Thing: effect.Label, Name: label}) || a.mayAdd(res, label) {
+		for _, label := range a.ruleset().LabelsOff(id, *a.d.Issue) {
+			if wanted.Wants(outcome.Outcome{Thing: outcome.Label, Name: label, There: true}) || d.Wants(outcome.Outcome{Thing: outcome.Label, Name: label}) || a.mayAdd(res, label) {
 				continue
 			}
 			item, err := protocol.NewAction(protocol.ActionRemoveLabel, map[string]any{"label": label})
@@ -613,10 +624,10 @@ func (a decider) withLabelsOff(d plan.Decision, res *rules.Result) (plan.Decisio
 // again, and the labels of the repository; the review needs the same data later. If asks is false,
 // nothing is looked up, and data that was not read counts as absent. With retriaged, the decision
 // treats the issue as newly opened.
-func (a decider) effect(ctx context.Context, asks, retriaged bool) func(ids []string, items []protocol.ActionItem) [][]string {
-	asked := a.c.Rules.UsesLabels() || a.o.Agent.Agent != nil && a.c.Agent.When.UsesLabels()
+func (a decider) effect(asks, retriaged bool) func(ctx context.Context, ids []string, items []protocol.ActionItem) [][]string {
+	asked := a.ruleset().UsesLabels() || a.o.Agent.Agent != nil && (*ruleset.Condition)(a.c.Agent.When).UsesLabels()
 	matters := asked && a.o.Host.Issues != nil
-	return func(ids []string, items []protocol.ActionItem) [][]string {
+	return func(ctx context.Context, ids []string, items []protocol.ActionItem) [][]string {
 		d := plan.Decision{Message: protocol.DecisionMessage{Decision: protocol.LabelAndRespond, Actions: items}}
 		for _, id := range ids {
 			d.Sources = append(d.Sources, a.source(id))
@@ -625,8 +636,9 @@ func (a decider) effect(ctx context.Context, asks, retriaged bool) func(ids []st
 		list, dropped := make([][]string, len(items)), map[string]bool{}
 		for i := range p.Steps {
 			s := &p.Steps[i]
-			o := effect.Outcome{Thing: effect.Label, There: s.Action.Type != protocol.ActionRemoveLabel}
-			if s.Verdict != triage.Do || !slices.Contains([]string{protocol.ActionAddLabel, protocol.ActionAddLabels, protocol.ActionRemoveLabel}, s.Action.Type) {
+			spec, _ := protocol.SpecOf(s.Action.Type)
+			o := outcome.Outcome{Thing: outcome.Label, There: spec.AddsLabels()}
+			if s.Verdict != triage.Do || spec.Thing != outcome.Label {
 				continue
 			}
 			list[i] = slices.DeleteFunc(slices.Clone(effect.Values(s.Effect)), func(name string) bool {
@@ -648,7 +660,7 @@ func (a decider) effect(ctx context.Context, asks, retriaged bool) func(ids []st
 
 // takesEffect reports whether a label that the policy permits will really be added or removed. A
 // failed look-up means false.
-func (a decider) takesEffect(ctx context.Context, o effect.Outcome, asks bool, from triage.Source) bool {
+func (a decider) takesEffect(ctx context.Context, o outcome.Outcome, asks bool, from triage.Source) bool {
 	if !from.OverrideHumans && !a.reads.fresh() {
 		if !asks {
 			return false
@@ -665,7 +677,7 @@ func (a decider) takesEffect(ctx context.Context, o effect.Outcome, asks bool, f
 			return false
 		}
 		former, ok := h.RemovedFormerly(o.Name)
-		ok = ok && o.There && !a.c.Policy.CreateLabels && len(a.c.Rules.Adders(former.Label)) == 0
+		ok = ok && o.There && !a.c.Policy.CreateLabels && len(a.ruleset().Adders(former.Label)) == 0
 		if ok && (a.reads.labels.Try(ctx, a.d.Ref(), o.Name, former.Label) != nil || a.reads.labels.Known[text.Fold(former.Label)] == "") {
 			return false
 		}

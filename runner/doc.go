@@ -5,15 +5,10 @@
 //
 // [New] and [Runner.Run] do all of this. The function run makes these steps in order. Both halves
 // can also be used separately: [Task] creates the message for an agent, and [Runner.Apply] carries
-// out the agent's decision. [Runner.Sweep] makes a scheduled run, and [Explain] shows why rules
-// match or do not. Two interfaces connect the package to other systems: an [Agent] decides, and a
-// [Host] is the code host of the issues. Agents have no access to the host or its credentials.
-//
-// The packages below runner do the work. They take values and return values. Package effect
-// contains the changes of an issue. internal/plan checks and reviews decisions, without reading.
-// internal/execute is the only package that writes. internal/history interprets the timeline and
-// the record. internal/command, internal/schedule and internal/shadow implement commands in
-// comments, scheduled runs and the score of shadow mode.
+// out the agent's decision. [Runner.Sweep] makes a scheduled run. [Plan] shows what a run would do, and
+// [Explain] why rules match or do not. Two interfaces connect the package to other systems: an [Agent]
+// decides, and a [Host] is the code host of the issues. Agents have no access to the host or its
+// credentials. An [Action] adds an action to the built-in ones, under the same policy.
 //
 // # Order and failure
 //
@@ -28,5 +23,5 @@
 // other action is compared with the current issue. If the outcome of a write is unknown
 // ([triage.ErrUncertain]), it is looked up for 11 s, longer than GitHub works on a request, before
 // the write is repeated. A run that ends earlier reports the state [triage.Unknown]. An attempt after
-// another one looks up what that one may have begun, until 11 s after [New].
+// another one looks up the writes that the other may have begun, until 11 s after its own start.
 package runner

@@ -12,6 +12,19 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
+// Plan decides on an event and plans the actions, and writes nothing: a dry run with [Report.Why]. It
+// needs no host. So a rule that depends on look-ups, such as the permission of a user, fails with a
+// [rules.EvalError], and the report has the actions of the others; for such rules, use a Runner with a
+// Host and Options.DryRun. The event must contain its issue; otherwise the error matches
+// [triage.ErrNeedsHost].
+func Plan(ctx context.Context, c *config.Config, d triage.Delivery) (Report, error) {
+	r, err := New(Options{Config: c, DryRun: true, Explain: true})
+	if err != nil {
+		return Report{}, err
+	}
+	return r.Run(ctx, TaskIdentity{}, d)
+}
+
 // Explain returns for every rule of o.Config why it matches the event or does not. The event must
 // contain its issue. Look-ups use o.Host and o.Memory, as in a run. Nothing is written.
 func Explain(ctx context.Context, o Options, d triage.Delivery) ([]rules.RuleWhy, error) {
@@ -19,7 +32,7 @@ func Explain(ctx context.Context, o Options, d triage.Delivery) ([]rules.RuleWhy
 	if err != nil {
 		return nil, fmt.Errorf("explain the rules: %w", err)
 	}
-	return newSetup(o).c.Rules.Explain(f), nil
+	return newSetup(o).c.Rules.Explain(ctx, f), nil
 }
 
 // Facts returns the event in the form that the rules of o.Config read in a run. Look-ups use o.Host
@@ -28,7 +41,9 @@ func Facts(ctx context.Context, o Options, d triage.Delivery) (facts.Facts, erro
 	if d.Issue == nil {
 		return facts.Facts{}, errNoIssue
 	}
-	return (decider{newAttempt(newSetup(o), d, nil, func(string, ...any) {})}).facts(ctx), nil
+	s := newSetup(o)
+	s.id.First = true // nothing is written, so there is nothing to look up
+	return (decider{newAttempt(s, d, nil, func(string, ...any) {})}).facts(), nil
 }
 
 var errNoIssue = errors.New("the event contains no issue")
@@ -40,7 +55,7 @@ func Replay(c *config.Config, d triage.Delivery, l facts.Lookup, now time.Time) 
 	if d.Issue == nil {
 		return facts.Facts{}, fmt.Errorf("replay the rules: %w", errNoIssue)
 	}
-	f := factsOf(d, now)
+	f := facts.Of(d, now)
 	f.Lookup, f.May = l, c.Policy.MayLabel
 	return f, nil
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // Host is the code host of the issues, split into the interfaces that a run uses. One value may
-// implement all of them. Agents have no access to it or to its credentials.
+// implement all of them. Agents have no access to it or to its credentials. Package hosttest has the
+// tests that every host must pass.
 type Host struct {
 	// Issues reads and writes issues. Nil: neither is possible, so that only dry runs work.
 	Issues Issues
@@ -41,13 +42,15 @@ func HostOf(all interface {
 // that was certainly not carried out, for example because of a rate limit. The outcome of a write
 // is unknown if the connection broke, the time ran out, or the service answered 5xx. Then the host
 // does not repeat the write, and returns an error that matches [triage.ErrUncertain]. The runner
-// then reads the issue for some seconds before it tries again. Before each request that may change something, the
-// host calls [effect.PassGate].
+// then reads the issue for some seconds before it tries again. Before each request that may change
+// something, the host calls [effect.PassGate].
 //
 // Other errors that callers handle separately are [triage.ErrGone], [triage.ErrNotFound],
 // [triage.ErrTruncated], [triage.ErrLimited], [triage.PermissionError] and [triage.RefusedError].
 type Issues interface {
-	// Issue returns the current issue.
+	// Issue returns the current issue. Raw is the JSON of the issue in the form of GitHub's REST API,
+	// which agents receive; it may be empty, then it is made from the fields. ErrGone: the issue does
+	// not exist, as in every method about one issue.
 	Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, error)
 	// Comments returns the issue's comments created or changed at or after since (the zero time:
 	// all), oldest first. It reads backwards from the newest comment, and stops at a comment for
@@ -70,61 +73,78 @@ type Issues interface {
 	// RefusedError: a milestone or another issue in the effect does not exist, or the service refuses
 	// the write for another reason that does not pass. A host that cannot remove several labels by one write
 	// returns an error other than those listed at [Issues]. Then each label is removed by a
-	// separate write.
+	// separate write. For an effect that the host lacks, return a [triage.RefusedError] that wraps
+	// [errors.ErrUnsupported].
+	//
+	// Names of labels match without regard to case; the issue gets the repository's spelling. A
+	// replaced comment changes in the timeline, too. An empty Close.Reason leaves StateReason
+	// "completed".
 	Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error)
 }
 
 // Repository reads the data that the issues of a repository share. Implementations are safe for
-// concurrent use; errors are as in [Issues].
+// concurrent use; errors are as in [Issues]. A host without one of the features embeds
+// the type Repository of package unimplemented.
 type Repository interface {
 	// Label returns the name of a label in the repository's spelling. Names match without regard to
-	// case. ErrNotFound: the repository has no such label.
+	// case. ErrNotFound: the repository has no such label. Used to add labels.
 	Label(ctx context.Context, ref triage.Ref, name string) (string, error)
 	// LabelPage returns one page of the repository's labels, in its spelling, and the number of the
-	// last page. Pages are counted from 1.
+	// last page. Pages are counted from 1. Used to add several labels; if it is not supported, each
+	// label is looked up.
 	LabelPage(ctx context.Context, ref triage.Ref, page int) (names []string, last int, err error)
 	// Permission returns the permission of an account in the repository: "admin", "maintain",
-	// "write", "triage", "read" or "none".
+	// "write", "triage", "read" or "none". Logins match without regard to case. Used by conditions on
+	// actor.permission, and by commands in comments.
 	Permission(ctx context.Context, ref triage.Ref, login string) (string, error)
 	// Opened returns the first 100 issues and pull requests that an account opened in the
-	// repository, oldest first. It makes one call.
+	// repository, oldest first, with State and Merged. It makes one call. Used by conditions on
+	// author.issues, author.pulls, author.merged_pulls and author.closed_pulls.
 	Opened(ctx context.Context, ref triage.Ref, login string) ([]triage.Issue, error)
+	// Account returns the account with that login. It makes one call. ErrNotFound: there is none.
+	// Used by conditions on author.created_at.
+	Account(ctx context.Context, ref triage.Ref, login string) (triage.Account, error)
 	Pulls
 }
 
 // Pulls reads the data that only pull requests have. Implementations are safe for concurrent
 // use; errors are as in [Issues].
 type Pulls interface {
-	// Pull returns the fields that only pull requests have. ErrNotFound: ref is an issue.
+	// Pull returns the fields that only pull requests have. ErrNotFound: ref is an issue. Used by
+	// conditions on pr, by the action request_review, and in late runs on pull requests.
 	Pull(ctx context.Context, ref triage.Ref) (triage.PullRequest, error)
 	// Files returns the files that a pull request changes, but at most the first 3,000. GitHub
-	// lists no more, and does not report that the list is incomplete.
+	// lists no more, and does not report that the list is incomplete. Used by conditions on pr.files.
 	Files(ctx context.Context, ref triage.Ref) ([]triage.ChangedFile, error)
 	// Messages returns the messages of the commits of a pull request, the oldest first, but at most
-	// the first 250. GitHub lists no more, and does not report that the list is incomplete.
+	// the first 250. GitHub lists no more, and does not report that the list is incomplete. Used by conditions on
+	// pr.commit_messages.
 	Messages(ctx context.Context, ref triage.Ref) ([]string, error)
 	// Reviews returns the reviews of a pull request, oldest first. ErrTruncated: there are more
-	// than 1,000.
+	// than 1,000. Used by conditions on pr.approved_by and pr.changes_requested_by.
 	Reviews(ctx context.Context, ref triage.Ref) ([]triage.Review, error)
 }
 
 // Search finds the issues of scheduled runs. Implementations are safe for concurrent use;
-// errors are as in [Issues].
+// errors are as in [Issues]. A host without one of the features embeds
+// the type Search of package unimplemented.
 type Search interface {
 	// Find returns the issues of ref's repository that match a query in GitHub's search syntax. The
 	// number of results is limited to most. The oldest issues come first, unless the query has its
 	// own sort. The result has pull requests only if the query asks for them, and then no issues. The
-	// search index may be some minutes old.
+	// search index may be some minutes old. Used by rules with scan, and by conditions on contrib,
+	// author.merged_pulls and author.closed_pulls.
 	Find(ctx context.Context, ref triage.Ref, query string, most int) (Found, error)
-	// Open returns all open issues and pull requests of ref's repository, oldest first. If this needs more requests than the number calls, it
-	// returns ErrTruncated after the first request.
+	// Open returns all open issues and pull requests of ref's repository, oldest first. If this needs
+	// more requests than the number calls, it returns ErrTruncated after the first request. Used by
+	// several rules with scan; if it fails, each of them searches.
 	Open(ctx context.Context, ref triage.Ref, calls int) ([]triage.Issue, error)
 	// Reactions returns the reactions with a content, such as "-1", to the issue, or to one of its
 	// comments if comment is not 0. ErrTruncated: there are more than 400. ErrNotFound: the comment
-	// does not exist.
+	// does not exist. Used by scheduled closes with a veto by reactions.
 	Reactions(ctx context.Context, ref triage.Ref, comment int64, content string) ([]triage.Reaction, error)
 	// Budget returns how many more calls the token may make in this hour; ok is false if GitHub has
-	// not reported it.
+	// not reported it. Used by scheduled runs, which end before the calls do.
 	Budget() (left int, ok bool)
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -24,7 +23,7 @@ const journalRepo = "Codertocat/Hello-World"
 
 // A faultyJournal fails when it is read or begun.
 type faultyJournal struct {
-	memorytest.Journal
+	memory.Journal
 	read, begin error
 }
 
@@ -53,18 +52,18 @@ func said(gh *githubtest.Server) []string {
 }
 
 // TestJournalUnreadable checks that earlier writes are looked up on GitHub if the journal cannot be
-// read, whether or not Task.Resumed is set.
+// read, whether or not Task.First is set.
 func TestJournalUnreadable(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{memory.ErrBroken, memory.ErrNewer, errors.New("input/output error")} {
 		gh, e, o := world(t, "")
-		o.Memory.Journal = &faultyJournal{}
+		o.Memory.Journal = &faultyJournal{Journal: memory.NewJournal()}
 		asked := 0
 		o.Agent.Agent = answers(&asked, protocol.LabelAndRespond, labelDocs, hello)
 		if _, err := run(t, o, e); err != nil {
 			t.Fatal(err)
 		}
-		o.Memory.Journal = &faultyJournal{read: err}
+		o.Memory.Journal = &faultyJournal{Journal: memory.NewJournal(), read: err}
 		rep, rerr := run(t, o, e)
 		if rerr != nil || asked != 2 || len(said(gh)) != 1 {
 			t.Errorf("%v: got %v, asked %d, comments %q", err, rerr, asked, said(gh))
@@ -79,7 +78,7 @@ func TestJournalUnreadable(t *testing.T) {
 func TestJournalBegun(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
-	o.Memory.Journal = &faultyJournal{begin: memory.ErrConflict}
+	o.Memory.Journal = &faultyJournal{Journal: memory.NewJournal(), begin: memory.ErrConflict}
 	rep, err := run(t, o, e)
 	if err == nil || rep.Status != runner.StatusFailed || len(gh.Log()) != 0 {
 		t.Errorf("got %s, %v, calls %v", rep.Status, err, gh.Log())
@@ -91,7 +90,7 @@ func TestJournalBegun(t *testing.T) {
 func TestJournalUnwritable(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
-	o.Memory.Journal = &faultyJournal{begin: errors.New("no space left on device")}
+	o.Memory.Journal = &faultyJournal{Journal: memory.NewJournal(), begin: errors.New("no space left on device")}
 	rep, err := run(t, o, e)
 	if err != nil || len(rep.Warnings) != 1 || !slices.Contains(gh.Issue(journalRepo, 1).Labels, "docs") {
 		t.Errorf("got %v, warnings %q", err, rep.Warnings)
@@ -103,7 +102,7 @@ func TestJournalUnwritable(t *testing.T) {
 func TestJournalFallback(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "agent: {on_failure: {add_label: triage}}")
-	o.Memory.Journal = &memorytest.Journal{}
+	o.Memory.Journal = memory.NewJournal()
 	o.Agent.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
 		return protocol.DecisionMessage{}, errors.New("the agent is down")
 	})
@@ -111,7 +110,7 @@ func TestJournalFallback(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := 0
-	o.Agent.Agent, o.Task.Resumed = answers(&asked, protocol.LabelAndRespond, labelDocs), true
+	o.Agent.Agent, o.Task.First = answers(&asked, protocol.LabelAndRespond, labelDocs), false
 	if _, err := run(t, o, e); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +125,7 @@ func TestJournalPolicyChanged(t *testing.T) {
 	t.Parallel()
 	const limits = "policy: {limits: {comment: 2}"
 	gh, e, o := world(t, limits+"}")
-	o.Memory.Journal = &memorytest.Journal{}
+	o.Memory.Journal = memory.NewJournal()
 	asked := 0
 	o.Agent.Agent = answers(&asked, protocol.LabelAndRespond, `{"type":"comment","body":"a longer comment"}`, `{"type":"comment","body":"short"}`, labelDocs)
 	gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/*/*/issues/1/comments", Nth: 2, Times: 1, Status: 422})
@@ -137,7 +136,7 @@ func TestJournalPolicyChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Config, o.Task.Resumed = cfg, true
+	o.Config, o.Task.First = cfg, false
 	rep, err := run(t, o, e)
 	if err != nil || asked != 1 {
 		t.Fatalf("got %v, asked %d times", err, asked)
@@ -166,7 +165,7 @@ func TestJournalPolicyChanged(t *testing.T) {
 func TestJournalUncertain(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "")
-	o.Memory.Journal = &memorytest.Journal{}
+	o.Memory.Journal = memory.NewJournal()
 	asked := 0
 	o.Agent.Agent = answers(&asked, protocol.LabelAndRespond, hello)
 	gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/*/*/issues/1/comments", Nth: 1, Times: -1, Status: 502})
@@ -186,14 +185,14 @@ func TestLive(t *testing.T) {
 	const src = "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n"
 	tests := []struct {
 		name string
-		set  func(*runner.Options, *triage.Delivery)
+		set  func(*options, *triage.Delivery)
 		want bool // whether a person's removal of the label is respected
 	}{
-		{"live", func(*runner.Options, *triage.Delivery) {}, false},
-		{"from the command line", func(o *runner.Options, _ *triage.Delivery) { o.Live = false }, true},
-		{"late", func(_ *runner.Options, e *triage.Delivery) { e.Issue.CreatedAt = e.Issue.CreatedAt.AddDate(0, 0, -1) }, true},
-		{"a second attempt", func(o *runner.Options, _ *triage.Delivery) { o.Task.Resumed = true }, true},
-		{"another event", func(_ *runner.Options, e *triage.Delivery) { e.Action = "reopened" }, true},
+		{"live", func(*options, *triage.Delivery) {}, false},
+		{"from the command line", func(o *options, _ *triage.Delivery) { o.Live = false }, true},
+		{"late", func(_ *options, e *triage.Delivery) { e.Issue.CreatedAt = e.Issue.CreatedAt.AddDate(0, 0, -1) }, true},
+		{"a second attempt", func(o *options, _ *triage.Delivery) { o.Task.First = false }, true},
+		{"another event", func(_ *options, e *triage.Delivery) { e.Action = "reopened" }, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -216,7 +215,7 @@ func TestLive(t *testing.T) {
 func TestJournalRulesBesideFallback(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "agent: {when: true, on_failure: skip}\nrules:\n  - {id: r, on: issues.opened, then: [{comment: Hello.}]}\n")
-	o.Memory.Journal, o.Host.Login = &memorytest.Journal{}, "not-our-login"
+	o.Memory.Journal, o.Host.Login = memory.NewJournal(), "not-our-login"
 	o.Agent.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
 		return protocol.DecisionMessage{}, errors.New("the agent is down")
 	})
@@ -224,7 +223,7 @@ func TestJournalRulesBesideFallback(t *testing.T) {
 		if _, err := run(t, o, e); err != nil {
 			t.Fatal(err)
 		}
-		o.Task.Resumed = true
+		o.Task.First = false
 	}
 	if got := said(gh); len(got) != 1 {
 		t.Errorf("got comments %q", got)
@@ -236,7 +235,7 @@ func TestJournalRulesBesideFallback(t *testing.T) {
 func TestJournalRetriageBesideFallback(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "agent: {when: true, on_failure: {add_label: triage}}\nrules:\n  - {id: r, on: issues.edited, then: [retriage]}\n")
-	o.Memory.Journal, e.Action = &memorytest.Journal{}, "edited"
+	o.Memory.Journal, e.Action = memory.NewJournal(), "edited"
 	asked := 0
 	o.Agent.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
 		asked++
@@ -246,7 +245,7 @@ func TestJournalRetriageBesideFallback(t *testing.T) {
 		if _, err := run(t, o, e); err != nil {
 			t.Fatal(err)
 		}
-		o.Task.Resumed = true
+		o.Task.First = false
 	}
 	if asked != 2 {
 		t.Errorf("asked %d times, want 2", asked)
@@ -257,13 +256,13 @@ func TestJournalRetriageBesideFallback(t *testing.T) {
 // change of the issue that the event contains.
 func TestCommentsSince(t *testing.T) {
 	t.Parallel()
-	for name, do := range map[string]func(*testing.T, runner.Options, triage.Delivery) error{
-		"run": func(t *testing.T, o runner.Options, e triage.Delivery) error {
+	for name, do := range map[string]func(*testing.T, options, triage.Delivery) error{
+		"run": func(t *testing.T, o options, e triage.Delivery) error {
 			t.Helper()
 			_, err := run(t, o, e)
 			return err
 		},
-		"apply": func(t *testing.T, o runner.Options, e triage.Delivery) error {
+		"apply": func(t *testing.T, o options, e triage.Delivery) error {
 			t.Helper()
 			_, err := apply(t, o, e, decided(t, protocol.LabelAndRespond, hello))
 			return err
@@ -272,7 +271,7 @@ func TestCommentsSince(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{comment: Hello.}]}\n")
-			o.Task.Resumed, e.At = true, time.Time{}
+			o.Task.First, e.At = false, time.Time{}
 			if err := do(t, o, e); err != nil {
 				t.Fatal(err)
 			}
@@ -307,7 +306,7 @@ func TestStickyWithoutMemory(t *testing.T) {
 func TestJournalUnreadableAndKept(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
-	o.Memory.Journal = &faultyJournal{read: errors.New("input/output error"), begin: memory.ErrConflict}
+	o.Memory.Journal = &faultyJournal{Journal: memory.NewJournal(), read: errors.New("input/output error"), begin: memory.ErrConflict}
 	rep, err := run(t, o, e)
 	if err != nil || len(rep.Warnings) != 1 || !slices.Contains(gh.Issue(journalRepo, 1).Labels, "docs") {
 		t.Errorf("got %v, warnings %q", err, rep.Warnings)
@@ -342,7 +341,7 @@ func TestReadOnlyMemory(t *testing.T) {
   - {id: a, on: issues.opened, then: [{add_label: docs}, {add_label: triage}]}
   - {id: b, on: issues.opened, then: [{never_again: bug}]}
 `)
-	store := &memorytest.Store{}
+	store := memory.New()
 	r := memory.Record{Repo: journalRepo, Issue: 1}
 	r.Forbid("docs")
 	if err := store.Save(t.Context(), r); err != nil {

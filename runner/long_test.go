@@ -127,8 +127,8 @@ func TestFailedPageOfTimeline(t *testing.T) {
 	w.chatter(900)
 	const newest = 5 // requests of the first reading
 	w.gh.Fault(githubtest.Fault{Method: "GET", Path: "/repos/*/*/issues/1/timeline", Nth: newest + 1, Times: -1, Status: 403, Body: `{"message":"no"}`})
-	if rep, err := run(t, w.o, w.now("edited")); err == nil || len(rep.Rules.Fired) != len(rules) {
-		t.Errorf("got %v, fired %v", err, rep.Rules.Fired)
+	if rep, err := run(t, w.o, w.now("edited")); err == nil || len(rep.Fired()) != len(rules) {
+		t.Errorf("got %v, fired %v", err, rep.Fired())
 	}
 	if got := w.timelineCalls() - newest; got < 1 || got > 2 {
 		t.Errorf("got %d requests for earlier pages, want one for the decision and one for the review: %v", got, w.gh.Log())

@@ -12,7 +12,6 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
-	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/runner"
@@ -53,7 +52,7 @@ func TestLookups(t *testing.T) {
 			}
 			keepIn(&o, store)
 			rep, err := run(t, o, e)
-			fired := len(rep.Rules.Fired) == 1
+			fired := len(rep.Fired()) == 1
 			if err != nil || fired != (tt.name != "nothing") {
 				t.Fatalf("got %v, fired %v", err, fired)
 			}
@@ -77,6 +76,8 @@ func TestExplainReadsNothing(t *testing.T) {
 		{"timeline", "issues.opened", `label_age("bug") < duration("1h")`, "GET timeline, "},
 		{"memory", "issues.opened", `memory.tasks == 0`, "GET timeline, "},
 		{"author", "issues.opened", `author.issues == 0`, "GET issues, "},
+		{"merged pulls", "issues.opened", `author.merged_pulls == 0 and author.closed_pulls == 0`, "GET issues, "},
+		{"account", "issues.opened", `author.created_at < now`, "GET Codertocat, "},
 		{"contribution", "issues.opened", `contrib.score >= 0`, "GET issues, "},
 		{"pull request", "issue_comment.created", `pr.commits == 1`, "GET 7, "},
 		{"files", "issue_comment.created", `not any_file("x")`, "GET files, "},
@@ -89,8 +90,9 @@ func TestExplainReadsNothing(t *testing.T) {
 				t.Parallel()
 				gh, e, o := world(t, "rules:\n  - id: r\n    on: "+tt.on+"\n    when: |\n      "+when+"\n    then: [escalate]\n")
 				o.Live, o.Explain = false, true
-				keepIn(&o, &memorytest.Store{})
+				keepIn(&o, memory.New())
 				gh.Repo(repoName).SetPermission("Codertocat", "write").LabelAs("mona", 1, "docs")
+				gh.SetAccount(githubtest.Account{Login: e.Issue.Author, ID: e.Issue.AuthorID, CreatedAt: e.Issue.CreatedAt.AddDate(-1, 0, 0)})
 				gh.Repo("o/r").AddIssue(githubtest.Issue{Number: 7, PullRequest: true, Commits: []string{"fix: a"}})
 				if tt.on != "issues.opened" {
 					e = commentOn(t, `, "pull_request": {}`)
@@ -190,7 +192,7 @@ rules:
 			rep, err := run(t, o, e)
 			i := gh.Issue("Codertocat/Hello-World", 1)
 			if err != nil || (len(i.Comments) == 1) != tt.live {
-				t.Errorf("got %v, %d comments, fired %v", err, len(i.Comments), rep.Rules.Fired)
+				t.Errorf("got %v, %d comments, fired %v", err, len(i.Comments), rep.Fired())
 			}
 			lookups := 0
 			for _, c := range gh.Calls() {
@@ -220,8 +222,8 @@ func TestFailedLookupsOfLabels(t *testing.T) {
 		for _, path := range []string{"/repos/*/*/labels", "/repos/*/*/labels/*"} {
 			gh.Fault(githubtest.Fault{Method: "GET", Path: path, Status: 403, Times: -1, Body: `{"message":"Resource not accessible by integration"}`})
 		}
-		if rep, err := run(t, o, e); err == nil || len(rep.Rules.Fired) != n {
-			t.Errorf("got %v, fired %v", err, rep.Rules.Fired)
+		if rep, err := run(t, o, e); err == nil || len(rep.Fired()) != n {
+			t.Errorf("got %v, fired %v", err, rep.Fired())
 		}
 		got := 0
 		for _, c := range gh.Calls() {
@@ -447,7 +449,7 @@ func TestPullRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		rep, err := run(t, o, e)
-		if err != nil || strings.Join(rep.Rules.Fired, " ") != "src" {
+		if err != nil || strings.Join(rep.Fired(), " ") != "src" {
 			t.Fatalf("%s: got %v, %+v", name, err, rep)
 		}
 		if i := gh.Issue("o/r", 7); strings.Join(i.Labels, " ") != "docs" || len(i.Comments) != 1 {

@@ -2,15 +2,21 @@ package runner
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
 	"sync/atomic"
 	"time"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/ruleset"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/runner/internal/execute"
 	"github.com/org/foreman-action/runner/internal/labels"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -18,7 +24,6 @@ import (
 // unless its comment states otherwise.
 type Options struct {
 	Config *config.Config // nil: no rules, and the default policy
-	Task   TaskIdentity   // required
 	Host   Host           // zero: only dry runs
 	Agent  AgentOptions   // zero: the rules alone decide
 	Memory Memory         // zero: there is no memory
@@ -28,19 +33,26 @@ type Options struct {
 	// can have changed an issue that was just opened. So the memory is not read, and the timeline
 	// is read only before a comment to which a comment interval applies.
 	Live bool
+	// Actions are the program's own actions. Rules can use those that rules.CompileOptions.Actions
+	// names, and agents can request all of them. Each is carried out only if Config.Policy.Actions
+	// names it.
+	Actions []Action
 	// Explain fills Report.Why.
 	Explain bool
 	// Audit is called once with the record of the decision, before the first call that acts on it.
 	// Its error stops the run.
 	Audit func(Audit) error
-	// Log receives progress messages, one line each; nil discards them. Lines may contain untrusted
+	// Log receives the progress at [slog.LevelInfo]; nil discards it. Messages may contain untrusted
 	// text.
-	Log func(format string, args ...any)
+	Log *slog.Logger
 }
 
-// A TaskIdentity identifies one attempt at one task.
+// A TaskIdentity identifies one attempt at one task: one event, or one scheduled run. Attempts at the
+// same task have the same ID and Scope, and write only once together.
 type TaskIdentity struct {
-	ID string // UUID version 4 in lower case; required
+	// ID is a UUID version 4 in lower case. A dry run may leave it empty. Then it is derived from the
+	// event, and the attempt counts as the first.
+	ID string
 	// Scope distinguishes executors of the same task, such as two steps of one workflow job. It
 	// contains letters, digits, '.', '_' and '-'. Scopes that differ only after their last '.'
 	// belong to executors with the same role, such as the jobs of a matrix. Comments of such
@@ -50,12 +62,29 @@ type TaskIdentity struct {
 	// if the token posts under an unexpected account. Empty: only comments by Host.Login are
 	// recognized.
 	Nonce string
-	// Resumed means that an earlier attempt at the task may have written already. It must have
-	// ended before [New] is called.
-	Resumed bool
+	// First means that no earlier attempt at the task can have written. Then the run does not search
+	// for the writes of one. False is always safe: the issue and its comments are read before a write,
+	// and without a Journal the run waits until 11 s after its start if it finds no write. An earlier
+	// attempt must have ended before this one starts.
+	First bool
 	// Earlier are the ids of earlier decisions on the same event. If one of them posted a comment,
 	// the same text is not posted again.
 	Earlier []string
+}
+
+var taskID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// Check returns an error that names the first invalid field; nil: a run accepts the identity.
+func (id TaskIdentity) Check() error {
+	switch {
+	case !taskID.MatchString(id.ID):
+		return fmt.Errorf("runner: TaskIdentity.ID: want a UUID, got %q", text.Quote(id.ID))
+	case id.Scope != "" && !outcome.ValidKey(id.Scope):
+		return fmt.Errorf("runner: TaskIdentity.Scope: want letters, digits, '.', '_' and '-', got %q", text.Quote(id.Scope))
+	case id.Nonce != "" && !outcome.ValidKey(id.Nonce):
+		return errors.New("runner: TaskIdentity.Nonce: want letters and digits")
+	}
+	return nil
 }
 
 // Memory configures the memory of a Runner.
@@ -101,8 +130,8 @@ const DefaultBot = "github-actions[bot]"
 // An Agent decides on tasks. It is asked at most once per run. Implementations are safe for
 // concurrent use.
 type Agent interface {
-	// Decide returns the decision on the task, with the task's id. With an error nothing is
-	// written. The error must not contain secrets.
+	// Decide returns the decision on the task. Its task id may be empty: then it is that of the task.
+	// Another id is an error. With an error nothing is written. The error must not contain secrets.
 	Decide(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error)
 }
 
@@ -116,9 +145,11 @@ type AgentOptions struct {
 	AnswersAll bool
 }
 
-// A setup contains the data that all attempts of a Runner share: the options with defaults.
+// A setup contains the data that all attempts at a task share: the options with defaults, and the
+// task's identity.
 type setup struct {
 	o       Options
+	id      TaskIdentity
 	c       config.Config
 	dry     bool                    // nothing is written, because the caller or the mode asks for it
 	tryOnly bool                    // the caller asks for a dry run
@@ -138,15 +169,12 @@ func newSetup(o Options) setup {
 	if s.o.Host.Login == "" {
 		s.o.Host.Login = DefaultBot
 	}
-	if s.o.Clock.Now == nil {
-		s.o.Clock.Now = time.Now
-	}
+	s.o.Clock.Now = wait.Clock(s.o.Clock.Now)
 	if s.o.Clock.Sleep == nil {
 		s.o.Clock.Sleep = wait.For
 	}
-	s.settled = s.o.Clock.Now().Add(execute.Settle)
 	if s.o.Log == nil {
-		s.o.Log = func(string, ...any) {}
+		s.o.Log = slog.New(slog.DiscardHandler)
 	}
 	return s
 }
@@ -162,16 +190,19 @@ func (s setup) login() string {
 
 // forTask returns the setup for another task.
 func (s setup) forTask(id string) setup {
-	s.o.Task.ID = id
+	s.id.ID = id
 	return s
 }
 
+// ruleset returns what the flow reads from the rules besides decisions.
+func (s setup) ruleset() ruleset.Rules { return (*ruleset.Set)(s.c.Rules).Rules() }
+
 // source returns a rule as the source of an action.
 func (s setup) source(rule string) triage.Source {
-	return triage.Source{Rule: rule, OverrideHumans: s.c.Rules.OverridesHumans(rule), Together: s.c.Rules.Together(rule)}
+	return triage.Source{Rule: rule, OverrideHumans: s.ruleset().OverridesHumans(rule), Together: s.ruleset().Together(rule)}
 }
 
 // forbidsLabels reports whether a rule or an agent may have forbidden labels with never_again.
 func (s setup) forbidsLabels() bool {
-	return s.c.Rules.NeverAgain() || s.o.Agent.Agent != nil && s.c.Policy.Forbids(protocol.ActionNeverAgain, triage.Source{}) == ""
+	return s.ruleset().NeverAgain() || s.o.Agent.Agent != nil && s.c.Policy.Forbids(protocol.ActionNeverAgain, triage.Source{}) == ""
 }

@@ -84,7 +84,7 @@ func TestPullLookups(t *testing.T) {
 			if tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
 				t.Fatalf("got the error %v, want %q", err, tt.err)
 			}
-			if fired := err == nil && len(rep.Rules.Fired) == 1; fired != tt.fires {
+			if fired := err == nil && len(rep.Fired()) == 1; fired != tt.fires {
 				t.Errorf("fired is %t, want %t", fired, tt.fires)
 			}
 			var got strings.Builder

@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"maps"
 	"strings"
 	"time"
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/runner/internal/labels"
+	"github.com/org/foreman-action/runner/internal/lookups"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
@@ -57,13 +56,7 @@ type reads struct {
 	record      *memory.Record // nil: not loaded
 	warned      bool           // a problem with the memory was reported
 	permissions map[string]string
-	request     *triage.PullRequest // nil: not read, and not in the event
-	files       []string
-	listed      bool
-	messages    *[]string
-	reviews     *facts.Reviews
-	author      *facts.Author
-	contrib     contribution
+	parts       lookups.Reader
 	labels      *labels.Index
 }
 
@@ -244,141 +237,6 @@ func (r *reads) Permission(ctx context.Context, login string) (string, error) {
 	return p, nil
 }
 
-// Pull returns the fields that only pull requests have.
-func (r *reads) Pull(ctx context.Context) (triage.PullRequest, error) {
-	switch {
-	case r.d.Pull != nil:
-		return *r.d.Pull, nil
-	case r.request != nil:
-		return *r.request, nil
-	case r.host.Repository == nil:
-		return triage.PullRequest{}, fmt.Errorf("read pull request %s: %w", r.d.Ref(), triage.ErrNeedsHost)
-	}
-	p, err := r.host.Repository.Pull(ctx, r.d.Ref())
-	if err != nil {
-		return triage.PullRequest{}, err
-	}
-	r.request = &p
-	return p, nil
-}
-
-// maxFiles is the maximum number of files of a pull request that a host lists.
-const maxFiles = 3000
-
-// Files returns the paths that a pull request changes; none for an issue. A moved file has both its
-// old and its new path in the list. It is an error if the pull request has more files than the host
-// lists, because the others are unknown.
-func (r *reads) Files(ctx context.Context) ([]string, error) {
-	if r.listed || !r.d.Issue.PullRequest {
-		return r.files, nil
-	}
-	if r.host.Repository == nil {
-		return nil, fmt.Errorf("list the files of %s: %w", r.d.Ref(), triage.ErrNeedsHost)
-	}
-	files, err := r.host.Repository.Files(ctx, r.d.Ref())
-	if err != nil {
-		return nil, err
-	}
-	if len(files) >= maxFiles { // a later push may have left fewer files than the event reports
-		p, err := r.Pull(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if p.ChangedFiles > len(files) {
-			return nil, fmt.Errorf("list the files of %s: %w: GitHub lists %d of the %d that it changes, and never more than 3,000",
-				r.d.Ref(), triage.ErrTruncated, len(files), p.ChangedFiles)
-		}
-	}
-	for _, f := range files {
-		r.files = append(r.files, f.Path)
-		if f.Before != "" {
-			r.files = append(r.files, f.Before)
-		}
-	}
-	r.listed = true
-	return r.files, nil
-}
-
-// pull returns a list that only pull requests have; it is empty for an issue. The list is read at
-// most once.
-func pull[T any](r *reads, kept **T, what string, read func(Repository) (T, error)) (value T, err error) {
-	switch {
-	case *kept != nil:
-		return **kept, nil
-	case !r.d.Issue.PullRequest:
-		return value, nil
-	case r.host.Repository == nil:
-		return value, fmt.Errorf("list the %s of %s: %w", what, r.d.Ref(), triage.ErrNeedsHost)
-	}
-	if value, err = read(r.host.Repository); err != nil {
-		return value, err
-	}
-	*kept = &value
-	return value, nil
-}
-
-// maxCommits is the maximum number of commits of a pull request that a host lists.
-const maxCommits = 250
-
-// maxMessage is the maximum number of characters of a commit message that rules read.
-const maxMessage = 10_000
-
-// Messages returns the commit messages of a pull request. It is an error if there are more commits
-// than the host lists.
-func (r *reads) Messages(ctx context.Context) ([]string, error) {
-	return pull(r, &r.messages, "commits", func(host Repository) ([]string, error) {
-		list, err := host.Messages(ctx, r.d.Ref())
-		for i, message := range list {
-			list[i] = text.Shorten(message, maxMessage)
-		}
-		if err != nil || len(list) < maxCommits {
-			return list, err
-		}
-		p, err := r.Pull(ctx)
-		if err == nil && p.Commits > len(list) {
-			err = fmt.Errorf("list the commits of %s: %w: GitHub lists %d of %d, and never more than 250", r.d.Ref(), triage.ErrTruncated, len(list), p.Commits)
-		}
-		return list, err
-	})
-}
-
-// Reviews returns the newest review of each person who may approve the pull request.
-func (r *reads) Reviews(ctx context.Context) (facts.Reviews, error) {
-	return pull(r, &r.reviews, "reviews", func(host Repository) (facts.Reviews, error) {
-		list, err := host.Reviews(ctx, r.d.Ref())
-		return lastReviews(list), err
-	})
-}
-
-// Author returns how many issues and pull requests the author opened before this one; zero for a
-// deleted account.
-func (r *reads) Author(ctx context.Context) (facts.Author, error) {
-	login := r.d.Issue.Author
-	switch {
-	case r.author != nil:
-		return *r.author, nil
-	case login == "":
-		return facts.Author{}, nil
-	case r.host.Repository == nil:
-		return facts.Author{}, fmt.Errorf("list the issues and pull requests of %s: %w", text.Quote(login), triage.ErrNeedsHost)
-	}
-	list, err := r.host.Repository.Opened(ctx, r.d.Ref(), login)
-	if err != nil {
-		return facts.Author{}, err
-	}
-	r.author = &facts.Author{}
-	for _, i := range list {
-		switch {
-		case i.Number >= r.d.Issue.Number:
-		case i.PullRequest:
-			r.author.Pulls++
-		default:
-			r.author.Issues++
-		}
-	}
-	return *r.author, nil
-}
-
 // need reads the data that the review of a plan needs next.
 func (r *reads) need(ctx context.Context, n plan.Need, seen *plan.Snapshot) error {
 	switch {
@@ -408,210 +266,24 @@ func (r *reads) need(ctx context.Context, n plan.Need, seen *plan.Snapshot) erro
 	case n.Record:
 		rec := r.RecordOrRebuild(ctx)
 		seen.Record = &rec
+	case n.Pull:
+		p, err := r.host.Repository.Pull(ctx, r.d.Ref())
+		if err != nil {
+			return err
+		}
+		seen.Pull = &p
+	case n.Ours != nil:
+		list, err := r.host.Issues.Comments(ctx, r.d.Ref(), time.Time{}, n.Ours)
+		if err != nil && !errors.Is(err, triage.ErrTruncated) {
+			return err
+		}
+		ours := maps.Clone(seen.Ours)
+		if ours == nil {
+			ours = map[string]*plan.Comments{}
+		}
+		ours[n.Key] = &plan.Comments{List: list, Err: err}
+		seen.Ours = ours
 	}
 	seen.Labels = r.labels.Known // Find adds to it
 	return r.labels.Find(ctx, r.d.Ref(), n.Labels...)
-}
-
-// lookup answers the look-ups of rules.
-type lookup struct {
-	permission func(login string) (string, error)
-	timeline   func() (facts.Timeline, error)
-	earlier    func() (facts.Timeline, error)
-	pull       func() (triage.PullRequest, error)
-	files      func() ([]string, error)
-	messages   func() ([]string, error)
-	reviews    func() (facts.Reviews, error)
-	author     func() (facts.Author, error)
-	contrib    func() (facts.Contrib, error)
-	memory     func() (facts.Memory, error)
-}
-
-// Permission implements [facts.Lookup].
-func (l lookup) Permission(login string) (string, error) { return l.permission(login) }
-
-// Timeline implements [facts.Lookup].
-func (l lookup) Timeline() (facts.Timeline, error) { return l.timeline() }
-
-// Earlier implements [facts.Lookup].
-func (l lookup) Earlier() (facts.Timeline, error) { return l.earlier() }
-
-// Pull implements [facts.Lookup].
-func (l lookup) Pull() (triage.PullRequest, error) { return l.pull() }
-
-// Files implements [facts.Lookup].
-func (l lookup) Files() ([]string, error) { return l.files() }
-
-// Messages implements [facts.PullLookup].
-func (l lookup) Messages() ([]string, error) { return l.messages() }
-
-// Reviews implements [facts.PullLookup].
-func (l lookup) Reviews() (facts.Reviews, error) { return l.reviews() }
-
-// Author implements [facts.Lookup].
-func (l lookup) Author() (facts.Author, error) { return l.author() }
-
-// Contrib implements [facts.Lookup].
-func (l lookup) Contrib() (facts.Contrib, error) { return l.contrib() }
-
-// Memory implements [facts.Lookup].
-func (l lookup) Memory() (facts.Memory, error) { return l.memory() }
-
-// lookup returns the look-ups of rules for one decision.
-func (r *reads) lookup(ctx context.Context) lookup {
-	return lookup{
-		permission: func(login string) (string, error) { return r.Permission(ctx, login) },
-		timeline: func() (facts.Timeline, error) {
-			if r.fresh() {
-				return facts.Opening(*r.d.Issue), nil // nothing has happened yet on an issue that was just opened
-			}
-			t, err := r.Timeline(ctx)
-			if err != nil {
-				return facts.Timeline{}, err
-			}
-			return rulesTimeline(r.history(t), r.now()), nil
-		},
-		earlier: func() (facts.Timeline, error) {
-			if err := r.earlier(ctx); err != nil {
-				return facts.Timeline{}, err
-			}
-			return rulesTimeline(r.history(r.timeline.value), r.now()), nil
-		},
-		files:    func() ([]string, error) { return r.Files(ctx) },
-		messages: func() ([]string, error) { return r.Messages(ctx) },
-		reviews:  func() (facts.Reviews, error) { return r.Reviews(ctx) },
-		author:   func() (facts.Author, error) { return r.Author(ctx) },
-		contrib:  func() (facts.Contrib, error) { return r.contrib.ask(ctx, r.host.Search, r.d, r.now()) },
-		memory:   func() (facts.Memory, error) { return rulesMemory(r.Record(ctx), r.task), nil },
-		pull:     func() (triage.PullRequest, error) { return r.Pull(ctx) },
-	}
-}
-
-// known is like lookup, but it reads nothing: only data that was already read is available.
-func (r *reads) known(ctx context.Context) lookup {
-	l, asks := lookup{}, r.lookup(ctx)
-	l.permission = func(login string) (string, error) {
-		if p, ok := r.permissions[strings.ToLower(login)]; ok {
-			return p, nil
-		}
-		return "", facts.ErrUnasked
-	}
-	l.timeline = func() (facts.Timeline, error) {
-		if !r.timeline.asked && !r.fresh() {
-			return facts.Timeline{}, facts.ErrUnasked
-		}
-		return asks.timeline()
-	}
-	l.earlier = func() (facts.Timeline, error) { return facts.Timeline{}, facts.ErrUnasked }
-	l.pull = func() (triage.PullRequest, error) {
-		if r.request == nil && r.d.Pull == nil {
-			return triage.PullRequest{}, facts.ErrUnasked
-		}
-		return asks.pull()
-	}
-	l.files = func() ([]string, error) {
-		if !r.listed && r.d.Issue.PullRequest {
-			return nil, facts.ErrUnasked
-		}
-		return asks.files()
-	}
-	l.messages = func() ([]string, error) {
-		if r.messages == nil && r.d.Issue.PullRequest {
-			return nil, facts.ErrUnasked
-		}
-		return asks.messages()
-	}
-	l.reviews = func() (facts.Reviews, error) {
-		if r.reviews == nil && r.d.Issue.PullRequest {
-			return facts.Reviews{}, facts.ErrUnasked
-		}
-		return asks.reviews()
-	}
-	l.author = func() (facts.Author, error) {
-		if r.author == nil && r.d.Issue.Author != "" {
-			return facts.Author{}, facts.ErrUnasked
-		}
-		return asks.author()
-	}
-	l.contrib = func() (facts.Contrib, error) { return r.contrib.answer(*r.d.Issue) }
-	l.memory = func() (facts.Memory, error) {
-		if r.record == nil {
-			return facts.Memory{}, facts.ErrUnasked
-		}
-		return asks.memory()
-	}
-	return l
-}
-
-// lastReviews returns who approves a pull request and who requests changes. A comment does not
-// replace an approval. A dismissed review does not count.
-func lastReviews(list []triage.Review) facts.Reviews {
-	last, order := map[string]string{}, []string(nil)
-	for _, r := range list {
-		known := r.State == "APPROVED" || r.State == "CHANGES_REQUESTED" || r.State == "DISMISSED"
-		if r.Author == "" || !known || !triage.IsMaintainer(r.Association) {
-			continue
-		}
-		if _, again := last[r.Author]; !again {
-			order = append(order, r.Author)
-		}
-		last[r.Author] = r.State
-	}
-	var out facts.Reviews
-	for _, login := range order {
-		switch last[login] {
-		case "APPROVED":
-			out.ApprovedBy = append(out.ApprovedBy, login)
-		case "CHANGES_REQUESTED":
-			out.ChangesRequestedBy = append(out.ChangesRequestedBy, login)
-		}
-	}
-	return out
-}
-
-// rulesTimeline returns the history in the form that rules read. Commits with a date in the future
-// are left out, because with them the pull request would never count as idle.
-func rulesTimeline(h history.History, now time.Time) facts.Timeline {
-	p := facts.Timeline{Partial: !h.Complete, More: h.Before > 0, Changes: make([]facts.Change, 0, len(h.Events))}
-	for _, e := range h.Events {
-		if e.Kind == "committed" && e.At.After(now) {
-			continue
-		}
-		p.Changes = append(p.Changes, facts.Change{
-			Kind: e.Kind, At: e.At, Login: e.Actor, Label: e.Label, Ours: h.Ours(e), Human: h.Human(e),
-		})
-	}
-	return p
-}
-
-// rulesMemory returns a record in the form that rules read, without the current task.
-func rulesMemory(r memory.Record, task string) facts.Memory {
-	var m facts.Memory
-	if e := r.Earlier; e != nil {
-		m.Tasks, m.Comments = e.Tasks, e.Done[protocol.ActionComment]
-	}
-	seen := map[string]bool{}
-	for _, t := range r.Tasks {
-		if t.ID == task {
-			continue
-		}
-		m.Tasks++
-		for _, a := range t.Actions {
-			switch {
-			case a.Result != triage.Done:
-			case a.Type == protocol.ActionComment:
-				m.Comments++
-			case a.Type == protocol.ActionAddLabel || a.Type == protocol.ActionAddLabels:
-				for _, name := range a.Values {
-					if key := text.Fold(name); !seen[key] {
-						seen[key] = true
-						m.Labels = append(m.Labels, name)
-					}
-				}
-			}
-		}
-	}
-	m.Never = slices.Clone(r.Never)
-	_, m.Closing = r.Due()
-	return m
 }

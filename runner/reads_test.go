@@ -11,7 +11,6 @@ import (
 
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -19,19 +18,19 @@ import (
 
 // A countingStore counts its loads and saves.
 type countingStore struct {
-	memorytest.Store
+	memory.Agenda
 
 	loads, saves int
 }
 
 func (s *countingStore) Load(ctx context.Context, repo string, issue int) (memory.Record, error) {
 	s.loads++
-	return s.Store.Load(ctx, repo, issue)
+	return s.Agenda.Load(ctx, repo, issue)
 }
 
 func (s *countingStore) Save(ctx context.Context, r memory.Record) error {
 	s.saves++
-	return s.Store.Save(ctx, r)
+	return s.Agenda.Save(ctx, r)
 }
 
 // A timelessHost is a host whose timelines cannot be read.
@@ -48,7 +47,7 @@ func TestSpared(t *testing.T) {
 	adds := func(on string) string { return "rules:\n  - {id: r, on: " + on + ", then: [{add_label: docs}]}\n" }
 	tests := []struct {
 		name, config string
-		change       func(*runner.Options, *triage.Delivery)
+		change       func(*options, *triage.Delivery)
 		calls        []string
 		loads, saves int
 	}{
@@ -59,12 +58,12 @@ func TestSpared(t *testing.T) {
 		},
 		{
 			"one load", "agent: {when: true}\nrules:\n  - {id: r, on: issues.edited, then: [{never_again: docs}, {add_label: triage}]}\n",
-			func(_ *runner.Options, e *triage.Delivery) { e.Action = "edited" },
+			func(_ *options, e *triage.Delivery) { e.Action = "edited" },
 			[]string{"GET issues/1/timeline", "GET issues/1", "GET issues/1/timeline", "GET labels/triage", "POST issues/1/labels"}, 2, 1,
 		},
 		{
 			"a memory that this run cannot fill", adds("issues.edited"),
-			func(o *runner.Options, e *triage.Delivery) {
+			func(o *options, e *triage.Delivery) {
 				o.Memory.Implicit, o.Memory.ReadOnly, e.Action = true, true, "edited"
 			}, []string{"GET issues/1/timeline", labels, "GET issues/1", label}, 0, 0,
 		},
@@ -74,11 +73,11 @@ func TestSpared(t *testing.T) {
 		},
 		{
 			"a reversal without a memory", "rules:\n  - {id: r, on: issues.edited, when: 'false', else_undo: true, then: [{add_label: bug}]}\n",
-			func(o *runner.Options, e *triage.Delivery) { o.Memory, e.Action = runner.Memory{}, "edited" }, nil, 0, 0,
+			func(o *options, e *triage.Delivery) { o.Memory, e.Action = runner.Memory{}, "edited" }, nil, 0, 0,
 		},
 		{
 			"the author's account is deleted", "rules:\n  - {id: r, on: issues.opened, when: 'author.issues == 0', then: [escalate]}\n",
-			func(_ *runner.Options, e *triage.Delivery) { e.Issue.Author = "" }, nil, 0, 1,
+			func(_ *options, e *triage.Delivery) { e.Issue.Author = "" }, nil, 0, 1,
 		},
 		{"commits of an issue", "rules:\n  - {id: r, on: issues.opened, when: 'len(pr.commit_messages) == 0', then: [escalate]}\n", nil, nil, 0, 1},
 	}
@@ -86,7 +85,7 @@ func TestSpared(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			gh, e, o := world(t, tt.config)
-			store, asked := &countingStore{}, 0
+			store, asked := &countingStore{Agenda: memory.New()}, 0
 			keepIn(&o, store)
 			if strings.HasPrefix(tt.config, "agent:") {
 				o.Agent.Agent = answers(&asked, protocol.Skip)
@@ -113,7 +112,7 @@ func TestSpared(t *testing.T) {
 func TestNewPullRequest(t *testing.T) {
 	t.Parallel()
 	gh, _, o := world(t, "rules:\n  - {id: r, on: pull_request.opened, when: 'idle() < duration(\"1h\")', then: [escalate]}\n")
-	if rep, err := run(t, o, pullOpened(t, o.Clock.Now())); err != nil || len(rep.Rules.Fired) != 1 || len(gh.Log()) > 0 {
+	if rep, err := run(t, o, pullOpened(t, o.Clock.Now())); err != nil || len(rep.Fired()) != 1 || len(gh.Log()) > 0 {
 		t.Errorf("got %v, %+v, calls %q", err, rep.Rules, gh.Log())
 	}
 }
@@ -122,7 +121,7 @@ func TestNewPullRequest(t *testing.T) {
 func TestNoTokenLookups(t *testing.T) {
 	t.Parallel()
 	for when, comment := range map[string]bool{
-		"author.issues == 0": false, "pr.commits == 1": true, `any_file("x")`: true, "len(pr.commit_messages) == 1": true, "len(pr.approved_by) == 0": true,
+		"author.issues == 0": false, "author.created_at < now": false, "author.merged_pulls == 0": false, "pr.commits == 1": true, `any_file("x")`: true, "len(pr.commit_messages) == 1": true, "len(pr.approved_by) == 0": true,
 		`actor.permission == "admin"`: false,
 	} {
 		on := "issues.opened"
@@ -135,7 +134,7 @@ func TestNoTokenLookups(t *testing.T) {
 		}
 		o.Host, o.DryRun = runner.Host{}, true
 		rep, err := run(t, o, e)
-		if got := fmt.Sprint(err, rep.Warnings); len(rep.Rules.Fired) > 0 || !strings.Contains(got, triage.ErrNeedsHost.Error()) {
+		if got := fmt.Sprint(err, rep.Warnings); len(rep.Fired()) > 0 || !strings.Contains(got, triage.ErrNeedsHost.Error()) {
 			t.Errorf("%s: got %s", when, got)
 		}
 	}
@@ -146,7 +145,7 @@ func TestNoTokenLookups(t *testing.T) {
 func TestNoTokenMemory(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "")
-	keepIn(&o, &memorytest.Store{})
+	keepIn(&o, memory.New())
 	asked := 0
 	o.Agent.Agent, e.Action = answers(&asked, protocol.Skip), "edited"
 	o.Host, o.DryRun = runner.Host{}, true
@@ -163,7 +162,7 @@ func TestReversals(t *testing.T) {
 	tests := []struct {
 		name, config, labels string
 		actions              int
-		change               func(*runner.Options)
+		change               func(*options)
 	}{
 		{"reverted", a, "bug", 1, nil},
 		{"another rule escalates", a + "  - {id: b, on: issues.closed, then: [escalate]}\n", "bug docs", 0, nil},
@@ -172,7 +171,7 @@ func TestReversals(t *testing.T) {
 		{"a failed rule adds it", a + "  - {id: b, on: issues.closed, when: 'int(issue.title) > 3', then: [{add_label: docs}]}\n", "bug docs", 0, nil},
 		{"a failed rule adds it, and people are overridden", override + "  - {id: b, on: issues.closed, when: 'int(issue.title) > 3', then: [{add_label: docs}]}\n", "bug docs", 0, nil},
 		{"two rules remove it, and people are overridden", override + strings.ReplaceAll(strings.TrimPrefix(override, "rules:\n"), "id: a", "id: b"), "bug", 1, nil},
-		{"the timeline cannot be read", a, "bug docs", 0, func(o *runner.Options) { o.Host.Issues = timelessHost{o.Host.Issues} }},
+		{"the timeline cannot be read", a, "bug docs", 0, func(o *options) { o.Host.Issues = timelessHost{o.Host.Issues} }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -211,10 +210,10 @@ func TestUndoWithoutTimeline(t *testing.T) {
 func TestNeverAgainImplicit(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: b, on: issues.edited, then: [{add_label: docs}]}\n")
-	store := &countingStore{}
+	store := &countingStore{Agenda: memory.New()}
 	r := memory.Record{Repo: repoName, Issue: 1}
 	r.Forbid("docs")
-	if err := store.Store.Save(t.Context(), r); err != nil {
+	if err := store.Agenda.Save(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
 	keepIn(&o, store)
@@ -229,7 +228,7 @@ func TestNeverAgainImplicit(t *testing.T) {
 func TestFactsWantIssue(t *testing.T) {
 	t.Parallel()
 	_, _, o := world(t, "")
-	if _, err := runner.Facts(t.Context(), o, triage.Delivery{}); err == nil || !strings.Contains(err.Error(), "no issue") {
+	if _, err := runner.Facts(t.Context(), o.Options, triage.Delivery{}); err == nil || !strings.Contains(err.Error(), "no issue") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -240,15 +239,15 @@ func TestOwnLoginLearned(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{comment: hello}]}\n")
 	o.Host.Login = "my-bot"
-	r, err := runner.New(o)
+	r, err := runner.New(o.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Run(t.Context(), e); err != nil {
+	if _, err := r.Run(t.Context(), o.Task, e); err != nil {
 		t.Fatal(err)
 	}
 	e.Action, e.Sender.Login = "labeled", runner.DefaultBot
-	if rep, err := r.Run(t.Context(), e); err != nil || !strings.Contains(rep.Reason, "our own bot") {
+	if rep, err := r.Run(t.Context(), o.Task, e); err != nil || !strings.Contains(rep.Reason, "our own bot") {
 		t.Errorf("got %v, %q", err, rep.Reason)
 	}
 }
@@ -259,7 +258,7 @@ func TestCommentsUnreadable(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{comment: hello}]}\n")
 	gh.Fault(githubtest.Fault{Method: "GET", Path: "/repos/" + repoName + "/issues/1/comments", Status: 403, Times: -1, Body: `{"message":"Resource not accessible by integration"}`})
-	o.Task.Resumed = true
+	o.Task.First = false
 	rep, err := run(t, o, e)
 	if _, ok := errors.AsType[*triage.PermissionError](err); !ok || rep.Status != runner.StatusFailed || len(written(gh)) > 0 {
 		t.Errorf("got %v, %s: %+v", err, rep.Status, rep.Actions)
@@ -273,22 +272,22 @@ func TestMemoryTroubles(t *testing.T) {
 	broken := errors.New("input/output error")
 	tests := []struct {
 		name, config string
-		change       func(*runner.Options)
+		change       func(*options)
 		warnings     int
 		fails        bool
 	}{
-		{"nothing is saved if nothing is decided", fmt.Sprintf(rule, "closed"), func(o *runner.Options) { keepIn(o, badStore{}) }, 0, false},
-		{"unsaved", fmt.Sprintf(rule, "opened"), func(o *runner.Options) { keepIn(o, badStore{}) }, 1, false},
-		{"unsaved, and not configured", fmt.Sprintf(rule, "opened"), func(o *runner.Options) { keepIn(o, badStore{}); o.Memory.Implicit = true }, 0, false},
-		{"unsaved, and required", fmt.Sprintf(rule, "opened"), func(o *runner.Options) { keepIn(o, badStore{}); o.Memory.Required = true }, 0, true},
-		{"an unsaved scheduled close", "policy: {allow_close: true}\nrules:\n  - {id: r, on: issues.opened, then: [{close_issue: {after: 72h}}]}\n", func(o *runner.Options) { keepIn(o, readOnly{&memorytest.Store{}}) }, 0, true},
-		{"no journal if nothing is decided", fmt.Sprintf(rule, "closed"), func(o *runner.Options) { o.Memory.Journal = &faultyJournal{begin: broken} }, 0, false},
-		{"no journal in a dry run", fmt.Sprintf(rule, "opened"), func(o *runner.Options) {
-			o.Memory.Journal, o.DryRun = &faultyJournal{read: broken, begin: broken}, true
+		{"nothing is saved if nothing is decided", fmt.Sprintf(rule, "closed"), func(o *options) { keepIn(o, badStore{}) }, 0, false},
+		{"unsaved", fmt.Sprintf(rule, "opened"), func(o *options) { keepIn(o, badStore{}) }, 1, false},
+		{"unsaved, and not configured", fmt.Sprintf(rule, "opened"), func(o *options) { keepIn(o, badStore{}); o.Memory.Implicit = true }, 0, false},
+		{"unsaved, and required", fmt.Sprintf(rule, "opened"), func(o *options) { keepIn(o, badStore{}); o.Memory.Required = true }, 0, true},
+		{"an unsaved scheduled close", "policy: {allow_close: true}\nrules:\n  - {id: r, on: issues.opened, then: [{close_issue: {after: 72h}}]}\n", func(o *options) { keepIn(o, readOnly{memory.New()}) }, 0, true},
+		{"no journal if nothing is decided", fmt.Sprintf(rule, "closed"), func(o *options) { o.Memory.Journal = &faultyJournal{Journal: memory.NewJournal(), begin: broken} }, 0, false},
+		{"no journal in a dry run", fmt.Sprintf(rule, "opened"), func(o *options) {
+			o.Memory.Journal, o.DryRun = &faultyJournal{Journal: memory.NewJournal(), read: broken, begin: broken}, true
 		}, 0, false},
 		{
 			"no journal of a decision without a rule", fmt.Sprintf(rule, "opened") + "  - {id: s, on: issues.opened, when: 'int(issue.title) > 3', then: [escalate]}\n",
-			func(o *runner.Options) { o.Memory.Journal = &faultyJournal{begin: broken} }, 0, true,
+			func(o *options) { o.Memory.Journal = &faultyJournal{Journal: memory.NewJournal(), begin: broken} }, 0, true,
 		},
 	}
 	for _, tt := range tests {
@@ -310,13 +309,13 @@ func TestStatus(t *testing.T) {
 	const adds = "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n"
 	tests := []struct {
 		name, config string
-		change       func(*githubtest.Repo, *runner.Options)
+		change       func(*githubtest.Repo, *options)
 		reason       string
 	}{
-		{"a dry run that decides nothing", "", func(_ *githubtest.Repo, o *runner.Options) { o.DryRun = true }, ""},
-		{"a dry run, deleted meanwhile", adds, func(r *githubtest.Repo, o *runner.Options) { o.DryRun, o.Live = true, false; r.DeleteIssue(1) }, triage.ErrGone.Error()},
-		{"deleted meanwhile", adds, func(r *githubtest.Repo, _ *runner.Options) { r.DeleteIssue(1) }, triage.ErrGone.Error()},
-		{"nothing is left", strings.Replace(adds, "docs", "bug", 1), func(*githubtest.Repo, *runner.Options) {}, "no action was left to carry out"},
+		{"a dry run that decides nothing", "", func(_ *githubtest.Repo, o *options) { o.DryRun = true }, ""},
+		{"a dry run, deleted meanwhile", adds, func(r *githubtest.Repo, o *options) { o.DryRun, o.Live = true, false; r.DeleteIssue(1) }, triage.ErrGone.Error()},
+		{"deleted meanwhile", adds, func(r *githubtest.Repo, _ *options) { r.DeleteIssue(1) }, triage.ErrGone.Error()},
+		{"nothing is left", strings.Replace(adds, "docs", "bug", 1), func(*githubtest.Repo, *options) {}, "no action was left to carry out"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -348,8 +347,8 @@ func (h barePulls) Pull(ctx context.Context, ref triage.Ref) (triage.PullRequest
 	return p, err
 }
 
-// TestReadAgainPullOtherwise checks a late run on a pull request that no longer exists, or on a host
-// without a repository.
+// TestReadAgainPullOtherwise checks a late run on a pull request that no longer exists, or on a host that
+// returns only the fields of pull requests.
 func TestReadAgainPullOtherwise(t *testing.T) {
 	t.Parallel()
 	const rule = "rules:\n  - {id: r, on: pull_request.opened, then: [close_issue]}\npolicy: {allow_close: true}\n"
@@ -360,14 +359,7 @@ func TestReadAgainPullOtherwise(t *testing.T) {
 	}
 	gh.Repo(repoName).AddIssue(githubtest.Issue{Number: 7, PullRequest: true})
 	gh.ResetCalls()
-	repository := o.Host.Repository
-	o.Host.Repository = nil
-	rep, err = run(t, o, pullOpened(t, o.Clock.Now().Add(-time.Hour)))
-	if got := callsOf(gh); err != nil || rep.ReadAgain == "" || !slices.Contains(got, "GET issues/7") {
-		t.Errorf("no repository: got %v, %q, calls %q", err, rep.ReadAgain, got)
-	}
-	gh.ResetCalls()
-	o.Host.Repository = barePulls{repository}
+	o.Host.Repository = barePulls{o.Host.Repository}
 	rep, err = run(t, o, pullOpened(t, o.Clock.Now().Add(-time.Hour)))
 	if got := callsOf(gh); err != nil || rep.ReadAgain == "" || !slices.Equal(got[:2], []string{"GET pulls/7", "GET issues/7"}) {
 		t.Errorf("fields of pull requests alone: got %v, %q, calls %q", err, rep.ReadAgain, got)
@@ -379,7 +371,7 @@ func TestReadAgainPullOtherwise(t *testing.T) {
 func TestUntimedClose(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "policy: {allow_close: true}\nrules:\n  - {id: r, on: issues.opened, then: [{close_issue: {after: 72h}}]}\n")
-	store := &memorytest.Store{}
+	store := memory.New()
 	keepIn(&o, store)
 	e.At, e.Issue.UpdatedAt = time.Time{}, time.Time{}
 	if _, err := run(t, o, e); err != nil {
@@ -444,8 +436,8 @@ func TestTraceOfAnotherTask(t *testing.T) {
 	e := w.now("closed")
 	e.Issue.UpdatedAt = e.Issue.UpdatedAt.Add(-time.Hour)
 	w.run(t, "other", w.now("edited"))
-	keepIn(&w.o, &memorytest.Store{})
-	w.o.Task.Resumed = true
+	keepIn(&w.o, memory.New())
+	w.o.Task.First = false
 	if rep := w.run(t, "resumed", e); w.labels() != "bug docs" {
 		t.Errorf("got labels %q: %+v", w.labels(), rep)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/memory/memorytest"
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -45,14 +45,14 @@ func TestRefusedOnce(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{comment: hello}, {add_label: docs}]}\n")
 	gh.Repo(journalRepo).LockAs("mona", 1, "")
-	o.Memory.Journal = &memorytest.Journal{}
+	o.Memory.Journal = memory.NewJournal()
 	gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/*/*/issues/*/labels", Status: 400, Nth: 1})
 	if rep, err := run(t, o, e); err == nil || rep.Status != runner.StatusFailed {
 		t.Fatalf("got %s, %v", rep.Status, err)
 	}
 	gh.Repo(journalRepo).UnlockAs("mona", 1) // the answer of the first attempt stays
 	gh.ResetCalls()
-	o.Task.Resumed = true
+	o.Task.First = false
 	rep, err := run(t, o, e)
 	if err != nil || rep.Status != runner.StatusPartial || rep.Actions[0].State != triage.Refused {
 		t.Errorf("got %s, %+v, %v", rep.Status, rep.Actions[0], err)

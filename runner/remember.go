@@ -12,6 +12,7 @@ import (
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/execute"
 	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
@@ -40,12 +41,12 @@ func (a *recorder) resume(ctx context.Context) *memory.Ledger {
 		a.warn("journal: %v; the task is decided again", err)
 		return nil
 	}
-	a.o.Log("an earlier attempt decided on this task; its decision is carried out")
+	a.o.Log.InfoContext(ctx, "an earlier attempt decided on this task; its decision is carried out")
 	return &l
 }
 
 func (a *recorder) ledgerKey() memory.LedgerKey {
-	return memory.LedgerKey{Repo: a.d.FullRepo(), Issue: a.d.Number, Task: a.o.Task.ID, Scope: a.o.Task.Scope}
+	return memory.LedgerKey{Repo: a.d.FullRepo(), Issue: a.d.Number, Task: a.id.ID, Scope: a.id.Scope}
 }
 
 // recalled returns the decision of an earlier attempt. Actions of a rule that no longer exists
@@ -139,7 +140,7 @@ func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out e
 		rep.fail(err)
 		return err
 	case a.reads.warned || a.o.Memory.Implicit:
-		a.o.Log("memory: %v; the record of this task is not saved", err)
+		a.o.Log.InfoContext(ctx, "the record of this task is not saved in the memory", "error", err)
 	default:
 		a.warn("memory: %v; the record of this task is not saved", err)
 	}
@@ -197,13 +198,7 @@ func taskOf(rep Report, at time.Time) memory.Task {
 		Decision: rep.Decision, Rationale: rep.Rationale, By: rep.By, Status: string(rep.Status),
 	}
 	for _, r := range rep.Actions {
-		a := memory.NewAction(r.Index, r.Action)
-		a.Rule = r.Source.ID()
-		if r.State == triage.Done || r.State == triage.Noted {
-			a.Values = r.Values // as written, which may differ from the request
-		}
-		a.Verdict, a.Result, a.Reason, a.URL = r.Verdict, r.State, r.Reason, r.URL
-		task.Actions = append(task.Actions, a)
+		task.Actions = append(task.Actions, actionOf(r))
 	}
 	return task
 }
@@ -228,7 +223,7 @@ func (n deferral) put(r *memory.Record) {
 		case effect.KeepOpen:
 			r.Drop(e.Rule)
 		case effect.AllowAgain:
-			r.Never = slices.DeleteFunc(slices.Clone(r.Never), func(label string) bool { return effect.NamesOf([]string{e.Label}).Has(label) })
+			r.Never = slices.DeleteFunc(slices.Clone(r.Never), func(label string) bool { return outcome.NamesOf([]string{e.Label}).Has(label) })
 		case effect.NeverAgain:
 			for _, label := range res.Values {
 				r.Forbid(label)
@@ -238,7 +233,7 @@ func (n deferral) put(r *memory.Record) {
 				r.Drop(c.Rule)
 			}
 			r.Plan(memory.ScheduledClose{
-				At: n.known, Due: n.at.Truncate(time.Second).Add(e.After), Reason: e.Reason, Veto: e.Veto, Rule: s.Source.Rule, Task: n.a.o.Task.ID,
+				At: n.known, Due: n.at.Truncate(time.Second).Add(e.After), Reason: e.Reason, Veto: e.Veto, Rule: s.Source.Rule, Task: n.a.id.ID,
 			})
 		default: // the others were written to the issue
 		}
@@ -284,4 +279,15 @@ func (a *recorder) knownUntil(decidedAt time.Time) time.Time {
 		return seen
 	}
 	return at
+}
+
+// actionOf returns the record of a result. The values of an action that was carried out are those
+// that were written, which may differ from the request.
+func actionOf(r triage.ActionResult) memory.Action {
+	a := memory.NewAction(r.Index, r.Action)
+	if r.State == triage.Done || r.State == triage.Noted {
+		a.Values = r.Values
+	}
+	a.Rule, a.Verdict, a.Result, a.Reason, a.URL = r.Source.ID(), r.Verdict, r.State, r.Reason, r.URL
+	return a
 }

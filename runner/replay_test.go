@@ -22,7 +22,7 @@ func TestReplay(t *testing.T) {
 	if err != nil || !f.Now.Equal(at) || f.Issue.Title != "T" || f.Actor.Association != "NONE" || f.May("secrets") || !f.May("bug") {
 		t.Fatalf("got %+v, %v", f, err)
 	}
-	if res, err := c.Rules.Decide(f); err != nil || len(res.Fired) != 1 {
+	if res, err := c.Rules.Decide(t.Context(), f); err != nil || len(res.Fired) != 1 {
 		t.Errorf("got %+v, %v", res, err)
 	}
 	e.Issue = nil

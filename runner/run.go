@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
-	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
-	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/execute"
 	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/runner/internal/plan"
@@ -22,27 +20,47 @@ import (
 // A Runner handles events. It is safe for concurrent use if the parts in its Options are.
 type Runner struct{ setup }
 
-// New returns a Runner. The error states which option is missing.
+// New returns a Runner. The error names the option that is missing. Without a host, it matches
+// [triage.ErrNeedsHost].
 func New(o Options) (*Runner, error) {
+	s := newSetup(o)
 	switch {
-	case !taskID.MatchString(o.Task.ID):
-		return nil, fmt.Errorf("runner: Task.ID: want a UUID, got %q", text.Quote(o.Task.ID))
-	case o.Task.Scope != "" && !effect.ValidKey(o.Task.Scope):
-		return nil, fmt.Errorf("runner: Task.Scope: want letters, digits, '.', '_' and '-', got %q", text.Quote(o.Task.Scope))
-	case o.Task.Nonce != "" && !effect.ValidKey(o.Task.Nonce):
-		return nil, errors.New("runner: Task.Nonce: want letters and digits")
+	case o.Host.Issues == nil && !s.dry:
+		return nil, fmt.Errorf("runner: Options.Host.Issues is nil, and Options.DryRun is false: %w", triage.ErrNeedsHost)
+	case o.Host.Issues != nil && o.Host.Repository == nil:
+		return nil, errors.New("runner: Options.Host.Repository is nil, and Options.Host.Issues is not")
 	}
-	return &Runner{newSetup(o)}, nil
+	if err := checkActions(o.Actions); err != nil {
+		return nil, err
+	}
+	return &Runner{s}, nil
 }
 
-var taskID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+// forCall returns the setup for one task. It derives the id that a dry run may leave out.
+func (s setup) forCall(id TaskIdentity, d triage.Delivery) (setup, error) {
+	if id.ID == "" && s.dry {
+		id.ID, id.First = protocol.DeriveTaskID("dry run", d.FullRepo(), strconv.Itoa(d.Number), d.Key(), strconv.FormatInt(d.Comment.ID, 10), d.Time().UTC().Format(time.RFC3339)), true
+	}
+	s.id, s.settled = id, s.o.Clock.Now().Add(execute.Settle)
+	return s, id.Check()
+}
 
 // Run handles one event, from the decision to the record in the memory. An error means that there
 // is no decision, or that a rule or an action failed; the report is complete also then. It is not an error if
 // there is nothing to do, the decision is to escalate, an action is refused or skipped, or the
 // issue no longer exists.
-func (r *Runner) Run(ctx context.Context, d triage.Delivery) (Report, error) {
-	rep, err := run(ctx, r.setup, d, nil)
+func (r *Runner) Run(ctx context.Context, id TaskIdentity, d triage.Delivery) (Report, error) {
+	return r.run(ctx, id, d, nil)
+}
+
+func (r *Runner) run(ctx context.Context, id TaskIdentity, d triage.Delivery, g *given) (Report, error) {
+	s, err := r.forCall(id, d)
+	if err != nil {
+		rep := newReport(s, d)
+		rep.fail(err)
+		return rep, err
+	}
+	rep, err := run(ctx, s, d, g)
 	rep.warnRefusals()
 	return rep, err
 }
@@ -53,7 +71,7 @@ func (r *Runner) Run(ctx context.Context, d triage.Delivery) (Report, error) {
 //
 // The decision may be old, so the issue is read again. A decision for another task, or one with too
 // many actions, is an error. Then none of its actions is carried out.
-func (r *Runner) Apply(ctx context.Context, d triage.Delivery, m *protocol.DecisionMessage) (Report, error) {
+func (r *Runner) Apply(ctx context.Context, id TaskIdentity, d triage.Delivery, m *protocol.DecisionMessage) (Report, error) {
 	given := &given{message: m}
 	if d.Happened() && d.Issue != nil {
 		given.since, given.decided = d.Time(), d.Time()
@@ -62,29 +80,28 @@ func (r *Runner) Apply(ctx context.Context, d triage.Delivery, m *protocol.Decis
 		// The current issue does not contain the time at which the task began.
 		given.since = r.o.Clock.Now().Add(-rerunWindow)
 	}
-	rep, err := run(ctx, r.setup, d, given)
-	rep.warnRefusals()
-	return rep, err
+	return r.run(ctx, id, d, given)
 }
 
 // Comment creates or updates the program's comment with that key, on the issue that the event
 // contains. The policy's limits apply. The body is trusted like a rule's text, so the caller must
 // neutralize quoted values in it.
-func (r *Runner) Comment(ctx context.Context, d triage.Delivery, key, body string) (triage.ActionResult, error) {
+func (r *Runner) Comment(ctx context.Context, id TaskIdentity, d triage.Delivery, key, body string) (triage.ActionResult, error) {
+	s, err := r.forCall(id, d)
+	if err != nil {
+		return triage.ActionResult{}, err
+	}
 	item, err := protocol.NewAction(protocol.ActionUpdateComment, map[string]any{"body": body, "key": key})
 	if err != nil {
 		return triage.ActionResult{}, err
 	}
-	a := newAttempt(r.setup, d, nil, func(string, ...any) {})
+	a := newAttempt(s, d, nil, func(string, ...any) {})
 	in := input(a, decided{Decision: plan.Decision{
-		Message: protocol.DecisionMessage{TaskID: r.o.Task.ID, Decision: protocol.LabelAndRespond, Actions: []protocol.ActionItem{item}},
+		Message: protocol.DecisionMessage{TaskID: s.id.ID, Decision: protocol.LabelAndRespond, Actions: []protocol.ActionItem{item}},
 		Sources: []triage.Source{{Rule: key}},
 	}})
 	in.MayComment = true
 	p := plan.Make(in)
-	if r.o.Host.Issues == nil && !r.dry && p.Writes() {
-		return triage.ActionResult{}, fmt.Errorf("carry out the plan: %w", triage.ErrNeedsHost)
-	}
 	out := carryOut(ctx, a, review(ctx, a, p, nil), nil)
 	return out.Results[0], out.Err
 }
@@ -211,7 +228,7 @@ func again(ctx context.Context, a attempt, dec decided) (attempt, error) {
 
 // refetch returns an event with the current issue or pull request.
 func refetch(ctx context.Context, s setup, d triage.Delivery) (triage.Delivery, error) {
-	if d.Pull == nil || s.o.Host.Repository == nil {
+	if d.Pull == nil {
 		return fetch(ctx, s, d)
 	}
 	now := s.o.Clock.Now()
@@ -236,11 +253,6 @@ func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory
 	if kept != nil {
 		p = p.Resume(kept.Entries, a.c.Rules.IDs())
 		p.InOrder = !kept.LocksLast
-	}
-	if a.o.Host.Issues == nil && !a.dry && p.Writes() {
-		err := fmt.Errorf("carry out the plan: %w", triage.ErrNeedsHost)
-		rep.fail(err)
-		return execute.Outcome{}, err
 	}
 	if a.o.Audit != nil {
 		if err := a.o.Audit(newAudit(a.o.Clock.Now(), *rep, p)); err != nil {
@@ -274,22 +286,10 @@ func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory
 	return out, err
 }
 
-// newAudit returns the audit record of a decision.
-func newAudit(now time.Time, rep Report, p plan.Plan) Audit {
-	a := Audit{
-		Time: now.UTC().Truncate(time.Millisecond), TaskID: rep.TaskID, Repo: rep.Repo, Issue: rep.Issue,
-		Event: rep.Event, Decision: rep.Decision, Rationale: rep.Rationale, By: rep.By, DryRun: rep.DryRun,
-	}
-	for _, s := range p.Steps {
-		a.Actions = append(a.Actions, s.ActionResult)
-	}
-	return a
-}
-
 // input returns the data for the plan of a decision.
 func input(a attempt, dec decided) plan.Input {
 	in := plan.Input{
-		Decision: dec.Decision, Issue: *a.d.Issue, Policy: a.c.Policy,
+		Decision: dec.Decision, Issue: *a.d.Issue, Policy: a.c.Policy, Own: ownSpecs(a.o.Actions),
 		MayComment: dec.Retriaged || mayComment(a), AgentMayComment: a.o.Agent.AnswersAll,
 		CommentID: a.d.Comment.ID,
 	}
@@ -317,7 +317,7 @@ func mayComment(a attempt) bool {
 	case "edited", "labeled", "unlabeled", "synchronize":
 		quiet = quiet || a.d.Happened()
 	}
-	return !quiet || a.c.Rules.Names(a.d.RuleName(), a.d.Action)
+	return !quiet || a.ruleset().Names(a.d.RuleName(), a.d.Action)
 }
 
 // A reviewed plan has the data that was read for its final verdicts.
@@ -341,7 +341,7 @@ func carryOut(ctx context.Context, a attempt, r reviewed, j *execute.Journal) ex
 		issue = *r.seen.Issue
 	}
 	return execute.Run(ctx, r.made, r.plan, execute.Target{
-		Host: a.o.Host.Issues, Identity: r.identity, Issue: issue, Since: a.reads.since, DryRun: a.dry, Comments: r.seen.Comments, Sticky: a.sticky,
+		Host: writerOf(a), Identity: r.identity, Issue: issue, Since: a.reads.since, DryRun: a.dry, Comments: r.seen.Comments, Sticky: a.sticky,
 		Posted:  func(login string) { a.posted.Store(&login); a.reads.login = login },
 		Journal: j, Guard: a.o.Host.Guard, Sleep: a.o.Clock.Sleep, Log: a.o.Log, Warn: a.warn,
 	})
@@ -420,7 +420,7 @@ func settle(ctx context.Context, a attempt, looks *execute.Looks, j *execute.Jou
 	if j == nil {
 		pause, looks.Rest = pause+looks.Rest, 0
 	}
-	a.o.Log("an earlier attempt may have begun to write; looking again in %s", pause.Round(time.Millisecond))
+	a.o.Log.InfoContext(ctx, "an earlier attempt may have begun to write; looking again", "in", pause.Round(time.Millisecond))
 	if err := a.o.Clock.Sleep(ctx, pause); err != nil {
 		return fmt.Errorf("%w: %w", triage.ErrHalted, err)
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
-	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -56,7 +55,7 @@ const (
 
 // world returns a fake GitHub with issue 1, the event of the issue's opening, and options for a
 // Runner that uses the fake.
-func world(t *testing.T, src string) (*githubtest.Server, triage.Delivery, runner.Options) {
+func world(t *testing.T, src string) (*githubtest.Server, triage.Delivery, options) {
 	t.Helper()
 	gh := githubtest.New(t, githubtest.Config{})
 	gh.Repo("Codertocat/Hello-World").AddLabel("bug", "docs", "triage").AddIssue(githubtest.Issue{Number: 1, Labels: []string{"bug"}})
@@ -78,27 +77,34 @@ func world(t *testing.T, src string) (*githubtest.Server, triage.Delivery, runne
 	if err != nil {
 		t.Fatal(err)
 	}
-	return gh, e, runner.Options{
-		Config: c, Host: runner.HostOf(host), Task: runner.TaskIdentity{ID: runTask}, Agent: runner.AgentOptions{Name: "http://agent/task"},
+	return gh, e, options{Task: runner.TaskIdentity{ID: runTask, First: true}, Options: runner.Options{
+		Config: c, Host: runner.HostOf(host), Agent: runner.AgentOptions{Name: "http://agent/task"},
 		Clock: runner.Clock{Now: func() time.Time { return now }, Sleep: noSleep}, Live: true,
-	}
+	}}
+}
+
+// options are those of a Runner and of the task that it handles.
+type options struct {
+	runner.Options
+
+	Task runner.TaskIdentity
 }
 
 // keepIn makes a Runner use a store as its memory.
-func keepIn(o *runner.Options, store memory.Store) {
+func keepIn(o *options, store memory.Store) {
 	o.Memory.Store = store
 	o.Memory.Agenda, _ = store.(memory.Agenda)
 }
 
 func noSleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
-func run(t *testing.T, o runner.Options, e triage.Delivery) (runner.Report, error) {
+func run(t *testing.T, o options, e triage.Delivery) (runner.Report, error) {
 	t.Helper()
-	r, err := runner.New(o)
+	r, err := runner.New(o.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Run(t.Context(), e)
+	return r.Run(t.Context(), o.Task, e)
 }
 
 // TestWhoDecides checks when a run asks the agent, and how it combines the agent's decision with
@@ -224,7 +230,7 @@ func TestAgentFailsBesideRules(t *testing.T) {
 		return protocol.DecisionMessage{}, errors.New("no answer")
 	})
 	rep, err := run(t, o, e)
-	if err == nil || rep.Rules == nil || !slices.Equal(rep.Rules.Fired, []string{"r"}) {
+	if err == nil || rep.Rules == nil || !slices.Equal(rep.Fired(), []string{"r"}) {
 		t.Errorf("got rules %+v, error %v, want that r fired", rep.Rules, err)
 	}
 	if rep.Decision != "" || rep.By != "" || len(rep.Actions) != 0 {
@@ -284,7 +290,7 @@ func TestAuditComesFirst(t *testing.T) {
 // TestAuditLineIsSafe checks that workflow commands in a record are escaped.
 func TestAuditLineIsSafe(t *testing.T) {
 	t.Parallel()
-	a := runner.Audit{Rationale: "x\n::error::y ##[group]z \u2028 <b>\x00"}
+	a := runner.Audit{Report: runner.Report{Rationale: "x\n::error::y ##[group]z \u2028 <b>\x00"}}
 	line, err := a.Line()
 	if err != nil {
 		t.Fatal(err)
@@ -292,18 +298,46 @@ func TestAuditLineIsSafe(t *testing.T) {
 	if strings.ContainsAny(line, "\n\r\x00") || strings.Contains(line, "##[") || strings.Contains(line, "::") {
 		t.Errorf("got %q", line)
 	}
-	var back runner.Audit
-	if err := json.Unmarshal([]byte(line), &back); err != nil || back.Rationale != a.Rationale {
-		t.Errorf("got %q, error %v, want %q", back.Rationale, err, a.Rationale)
+	var back runner.Report
+	if err := json.Unmarshal([]byte(line), &back); err != nil || back.Rationale != a.Report.Rationale {
+		t.Errorf("got %q, error %v, want %q", back.Rationale, err, a.Report.Rationale)
 	}
 }
 
-// TestNeedsHost checks that a run without a token can plan but not write.
+// TestNewWants checks that New refuses options with which a run would panic or fail later, and that the
+// error names the option.
+func TestNewWants(t *testing.T) {
+	t.Parallel()
+	_, _, o := world(t, "")
+	tests := []struct {
+		name, want string // want: the option; empty: New accepts the options
+		set        func(*runner.Options)
+	}{
+		{"complete", "", func(*runner.Options) {}},
+		{"the zero value", "Options.Host.Issues", func(o *runner.Options) { *o = runner.Options{} }},
+		{"no host in a dry run", "", func(o *runner.Options) { o.Host, o.DryRun = runner.Host{}, true }},
+		{"no host in shadow mode", "", func(o *runner.Options) { o.Host, o.Config = runner.Host{}, &config.Config{Mode: config.ModeShadow} }},
+		{"issues alone", "Options.Host.Repository", func(o *runner.Options) { o.Host.Repository = nil }},
+		{"issues alone in a dry run", "Options.Host.Repository", func(o *runner.Options) { o.Host.Repository, o.DryRun = nil, true }},
+		{"no search", "", func(o *runner.Options) { o.Host.Search = nil }},
+		{"no configuration", "", func(o *runner.Options) { o.Config = nil }},
+		{"no memory", "", func(o *runner.Options) { o.Memory = runner.Memory{Required: true} }},
+	}
+	for _, tt := range tests {
+		set := o.Options
+		tt.set(&set)
+		if _, err := runner.New(set); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want+" is nil") {
+			t.Errorf("%s: got %v, want an error that names %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+// TestNeedsHost checks that a Runner without a host can plan but not write.
 func TestNeedsHost(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
 	o.Host = runner.Host{}
-	if _, err := run(t, o, e); !errors.Is(err, triage.ErrNeedsHost) {
+	if _, err := runner.New(o.Options); !errors.Is(err, triage.ErrNeedsHost) {
 		t.Errorf("got %v, want ErrNeedsHost", err)
 	}
 	o.DryRun = true
@@ -323,11 +357,6 @@ func TestNeedsHost(t *testing.T) {
 	}
 	if _, err := run(t, o, bare); !errors.Is(err, triage.ErrNeedsHost) {
 		t.Errorf("got %v, want ErrNeedsHost", err)
-	}
-	o.Config = nil
-	o.DryRun = false
-	if rep, err := run(t, o, e); err != nil || rep.Status != runner.StatusSkipped {
-		t.Errorf("nothing to do needs no token: got %s, %v", rep.Status, err)
 	}
 }
 
@@ -386,7 +415,7 @@ func TestMemory(t *testing.T) {
 func TestSummarize(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "")
-	keepIn(&o, &memorytest.Store{})
+	keepIn(&o, memory.New())
 	o.Memory.Summarize = func(_ context.Context, r memory.Record) (string, bool) { return "a summary of " + r.Repo, true }
 	got := "none"
 	o.Agent.Agent = agentFunc(func(_ context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
@@ -407,23 +436,23 @@ func TestNoDeferral(t *testing.T) {
 	const noMemory, noSchedule = "no memory is configured", "no scheduled run would carry it out"
 	tests := []struct {
 		name           string
-		change         func(*runner.Options)
+		change         func(*options)
 		never, closing string // reasons for the refusals of never_again and of a scheduled close
 	}{
-		{"memory", func(*runner.Options) {}, "", "to be closed after 72h"},
-		{"no memory", func(o *runner.Options) { o.Memory = runner.Memory{} }, noMemory, noMemory},
-		{"discards", func(o *runner.Options) { o.Memory.Discards = true }, noMemory, noMemory},
-		{"read-only", func(o *runner.Options) { o.Memory.ReadOnly = true }, "the memory is read-only", "the memory is read-only"},
-		{"unscheduled", func(o *runner.Options) { o.Memory.Unscheduled = true }, "", noSchedule},
-		{"no agenda", func(o *runner.Options) { o.Memory.Agenda = nil }, "", "later runs cannot read this memory"},
-		{"dry run", func(o *runner.Options) { o.Memory, o.DryRun = runner.Memory{}, true }, "", "to be closed after 72h"},
+		{"memory", func(*options) {}, "", "to be closed after 72h"},
+		{"no memory", func(o *options) { o.Memory = runner.Memory{} }, noMemory, noMemory},
+		{"discards", func(o *options) { o.Memory.Discards = true }, noMemory, noMemory},
+		{"read-only", func(o *options) { o.Memory.ReadOnly = true }, "the memory is read-only", "the memory is read-only"},
+		{"unscheduled", func(o *options) { o.Memory.Unscheduled = true }, "", noSchedule},
+		{"no agenda", func(o *options) { o.Memory.Agenda = nil }, "", "later runs cannot read this memory"},
+		{"dry run", func(o *options) { o.Memory, o.DryRun = runner.Memory{}, true }, "", "to be closed after 72h"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, e, o := world(t, "policy: {allow_close: true}\nrules:\n  - {id: r, on: issues.opened, then: [{never_again: docs}]}\n"+
 				"  - {id: s, on: issues.opened, then: [{close_issue: {after: 72h}}]}\n")
-			keepIn(&o, &memorytest.Store{})
+			keepIn(&o, memory.New())
 			tt.change(&o)
 			rep, err := run(t, o, e)
 			if err != nil || len(rep.Actions) != 2 {
@@ -497,11 +526,11 @@ func TestCancelled(t *testing.T) {
 		return protocol.DecisionMessage{}, ctx.Err()
 	})
 	o.Config.Agent.OnFailure = config.OnFailure{Set: true, Skip: true}
-	r, err := runner.New(o)
+	r, err := runner.New(o.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Run(ctx, e); !errors.Is(err, context.Canceled) {
+	if _, err := r.Run(ctx, o.Task, e); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want a cancellation: it is no failure of the agent", err)
 	}
 	if len(gh.Log()) != 0 {
@@ -509,17 +538,81 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestNewWants checks that the error for unusable options names the option.
-func TestNewWants(t *testing.T) {
+// TestTaskIdentity checks that the error for an unusable identity names its field, and that nothing is
+// read then. A dry run needs no id.
+func TestTaskIdentity(t *testing.T) {
 	t.Parallel()
-	tests := map[string]runner.TaskIdentity{
-		"Task.ID":    {},
-		"Task.Scope": {ID: runTask, Scope: "a b"},
-		"Task.Nonce": {ID: runTask, Nonce: "a b"},
-	}
-	for name, task := range tests {
-		if _, err := runner.New(runner.Options{Task: task}); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("got %v, want an error that names %s", err, name)
+	for field, id := range map[string]runner.TaskIdentity{
+		"TaskIdentity.ID":    {},
+		"TaskIdentity.Scope": {ID: runTask, Scope: "a b"},
+		"TaskIdentity.Nonce": {ID: runTask, Nonce: "a b"},
+	} {
+		gh, e, o := world(t, "")
+		r, err := runner.New(o.Options)
+		if err != nil {
+			t.Fatal(err)
 		}
+		rep, err := r.Run(t.Context(), id, e)
+		_, applied := r.Apply(t.Context(), id, e, nil)
+		_, commented := r.Comment(t.Context(), id, e, "key", "hello")
+		survey, swept := r.Sweep(t.Context(), id, e)
+		for _, err := range []error{err, applied, commented, swept} {
+			if err == nil || !strings.Contains(err.Error(), field) {
+				t.Errorf("got %v, want an error that names %s", err, field)
+			}
+		}
+		if rep.Status != runner.StatusFailed || survey.Status != runner.StatusFailed || len(gh.Log()) > 0 {
+			t.Errorf("%s: got %s, %s, calls %q", field, rep.Status, survey.Status, gh.Log())
+		}
+	}
+	_, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
+	o.DryRun, o.Task = true, runner.TaskIdentity{}
+	first, err := run(t, o, e)
+	if err != nil || first.TaskID == "" || first.Status != runner.StatusDryRun {
+		t.Fatalf("got %v, %+v", err, first)
+	}
+	if again, _ := run(t, o, e); again.TaskID != first.TaskID {
+		t.Errorf("got the ids %s and %s of one event", first.TaskID, again.TaskID)
+	}
+	e.Number, e.Issue.Number = 2, 2
+	if other, _ := run(t, o, e); other.TaskID == first.TaskID {
+		t.Error("another event has the same id")
+	}
+}
+
+// TestTwoEvents checks that a Runner with a journal decides on each of two events.
+func TestTwoEvents(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "rules:\n  - {id: a, on: issues.opened, then: [{add_label: docs}]}\n  - {id: b, on: issues.reopened, then: [{add_label: triage}]}\n")
+	o.Memory.Journal = memory.NewJournal()
+	r, err := runner.New(o.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for action, label := range map[string]string{"opened": "docs", "reopened": "triage"} {
+		e.Action, o.Task.ID = action, protocol.DeriveTaskID(action)
+		rep, err := r.Run(t.Context(), o.Task, e)
+		if err != nil || rep.TaskID != o.Task.ID || !slices.Contains(gh.Issue(repoName, 1).Labels, label) {
+			t.Errorf("%s: got %v, %+v, labels %q", action, err, rep, gh.Issue(repoName, 1).Labels)
+		}
+	}
+}
+
+// TestOnceByDefault handles an event twice, with the same id and nothing else set: the second attempt
+// finds the comment of the first, and posts none.
+func TestOnceByDefault(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{comment: hello}]}\n")
+	r, err := runner.New(o.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if rep, err := r.Run(t.Context(), runner.TaskIdentity{ID: runTask}, e); err != nil || rep.Executed != 1 {
+			t.Errorf("got %v, %+v", err, rep.Actions)
+		}
+	}
+	if got := gh.Issue(repoName, 1).Comments; len(got) != 1 {
+		t.Errorf("got %d comments, want 1", len(got))
 	}
 }

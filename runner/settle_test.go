@@ -12,7 +12,6 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
-	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
@@ -32,14 +31,14 @@ func decided(t *testing.T, decision protocol.DecisionType, actions ...string) *p
 }
 
 // apply carries out a decision that was made before.
-func apply(t *testing.T, o runner.Options, e triage.Delivery, m *protocol.DecisionMessage) (runner.Report, error) {
+func apply(t *testing.T, o options, e triage.Delivery, m *protocol.DecisionMessage) (runner.Report, error) {
 	t.Helper()
 	o.Live = false
-	r, err := runner.New(o)
+	r, err := runner.New(o.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Apply(t.Context(), e, m)
+	return r.Apply(t.Context(), o.Task, e, m)
 }
 
 // written returns the calls that changed something.
@@ -201,8 +200,8 @@ func TestSettleHalted(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %d", by, n), func(t *testing.T) {
 				t.Parallel()
 				gh, e, o := world(t, "policy: {allow_close: true}\n")
-				keepIn(&o, &memorytest.Store{})
-				o.Memory.Journal, o.Live = &memorytest.Journal{}, false
+				keepIn(&o, memory.New())
+				o.Memory.Journal, o.Live = memory.NewJournal(), false
 				m := decided(t, protocol.Close, labelDocs, hello, `{"type":"close_issue"}`)
 				ctx, stopped := t.Context(), o
 				if by == "guard" {
@@ -210,11 +209,11 @@ func TestSettleHalted(t *testing.T) {
 				} else {
 					ctx = effect.WithGate(ctx, count(n))
 				}
-				r, err := runner.New(stopped)
+				r, err := runner.New(stopped.Options)
 				if err != nil {
 					t.Fatal(err)
 				}
-				rep, err := r.Apply(ctx, e, m)
+				rep, err := r.Apply(ctx, o.Task, e, m)
 				if halted := errors.Is(err, triage.ErrHalted) && errors.Is(err, errStop); halted != (n <= len(calls)) || rep.Executed != n-1 {
 					t.Errorf("got %v, %d executed", err, rep.Executed)
 				}
@@ -224,7 +223,7 @@ func TestSettleHalted(t *testing.T) {
 				if _, err := o.Memory.Store.Load(t.Context(), journalRepo, 1); errors.Is(err, memory.ErrNotFound) != (n == 1) {
 					t.Errorf("remembered: got %v", err)
 				}
-				o.Task.Resumed = true
+				o.Task.First = false
 				if rep, err = apply(t, o, e, m); err != nil || rep.Executed != len(calls) {
 					t.Errorf("the second attempt: got %v, %+v", err, rep.Actions)
 				}
@@ -255,7 +254,7 @@ func TestSettleHaltedInDoubt(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			gh, e, o := world(t, "")
-			o.Memory.Journal = &memorytest.Journal{}
+			o.Memory.Journal = memory.NewJournal()
 			for _, f := range tt.fault {
 				gh.Fault(f)
 			}
@@ -265,7 +264,7 @@ func TestSettleHaltedInDoubt(t *testing.T) {
 			if _, err := apply(t, stopped, e, m); err == nil {
 				t.Error("the first attempt ended well")
 			}
-			o.Task.Resumed = true
+			o.Task.First = false
 			if _, err := apply(t, o, e, m); err != nil || len(said(gh)) != 1 {
 				t.Errorf("got %v, comments %q", err, said(gh))
 			}
@@ -282,7 +281,7 @@ func TestSettleLag(t *testing.T) {
 	tests := []struct {
 		name      string
 		journal   bool
-		decides   time.Duration // how long the second attempt takes until it reads the issue
+		decides   time.Duration // how long the agent of the second attempt takes; 0: the decision is given
 		answered  int           // the first attempt loses the answer of the write after these
 		looks     int           // reads of the issue by the second attempt
 		slept     time.Duration
@@ -307,7 +306,7 @@ func TestSettleLag(t *testing.T) {
 			gh, e, o := world(t, "policy: {allow_close: true}\n")
 			gh.Lag(tt.lag)
 			if tt.journal {
-				o.Memory.Journal = &memorytest.Journal{}
+				o.Memory.Journal = memory.NewJournal()
 			}
 			now := o.Clock.Now()
 			o.Clock.Now = func() time.Time { return now }
@@ -327,27 +326,35 @@ func TestSettleLag(t *testing.T) {
 			default:
 				gh.Fault(githubtest.Fault{Method: "PATCH", CutAfter: true})
 			}
-			r, err := runner.New(stopped)
+			r, err := runner.New(stopped.Options)
 			if err != nil {
 				t.Fatal(err)
 			}
-			rep, err := r.Apply(stop, e, m)
+			rep, err := r.Apply(stop, o.Task, e, m)
 			if want := map[bool]triage.State{false: triage.Unknown, true: triage.Failed}[tt.postponed]; err == nil || rep.Actions[n].State != want {
 				t.Errorf("the first attempt: got %v, %+v", err, rep.Actions)
 			}
 			gh.ClearFaults()
 			before := len(gh.Log())
 			var slept time.Duration
-			o.Task.Resumed = true
+			o.Task.First = false
 			o.Clock.Sleep = func(ctx context.Context, d time.Duration) error { slept += d; pass(d); return ctx.Err() }
-			if r, err = runner.New(o); err != nil {
+			o.Agent.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
+				pass(tt.decides)
+				return *m, nil
+			})
+			if r, err = runner.New(o.Options); err != nil {
 				t.Fatal(err)
 			}
-			pass(tt.decides)
-			if rep, err = r.Apply(t.Context(), e, m); err != nil {
+			if tt.decides > 0 {
+				rep, err = r.Run(t.Context(), o.Task, e)
+			} else {
+				rep, err = r.Apply(t.Context(), o.Task, e, m)
+			}
+			if err != nil {
 				t.Errorf("the second attempt: got %v, %+v", err, rep.Actions)
 			}
-			looks := -1 // Apply reads the issue first
+			looks := -1 // both read the issue before the decision
 			for _, line := range gh.Log()[before:] {
 				if line == "GET /repos/Codertocat/Hello-World/issues/1 200" {
 					looks++
@@ -380,7 +387,7 @@ func TestSettleAgain(t *testing.T) {
 					e.Issue.UpdatedAt = time.Time{}
 				}
 				if journal {
-					o.Memory.Journal = &memorytest.Journal{}
+					o.Memory.Journal = memory.NewJournal()
 				}
 				m := decided(t, protocol.LabelAndRespond, hello)
 				if _, err := apply(t, o, e, m); err != nil {
@@ -388,7 +395,7 @@ func TestSettleAgain(t *testing.T) {
 				}
 				gh.Advance(time.Hour)
 				gh.Repo(journalRepo).AddComment(1, "mona", "thanks")
-				o.Task.Resumed = true
+				o.Task.First = false
 				if journal {
 					m = decided(t, protocol.LabelAndRespond, labelDocs)
 				}
@@ -428,15 +435,15 @@ func TestSettleForLater(t *testing.T) {
 func TestSettleOvertaken(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "")
-	keepIn(&o, &memorytest.Store{})
-	o.Memory.Journal, o.Live = &memorytest.Journal{}, false
+	keepIn(&o, memory.New())
+	o.Memory.Journal, o.Live = memory.NewJournal(), false
 	m := decided(t, protocol.LabelAndRespond, labelDocs, hello)
 	stopped, writes := o, 0
 	stopped.Host.Guard = func(context.Context) error {
 		if writes++; writes < 2 {
 			return nil
 		}
-		o.Task.Resumed = true
+		o.Task.First = false
 		if rep, err := apply(t, o, e, m); err != nil || rep.Executed != 2 {
 			t.Errorf("the other attempt: got %v, %+v", err, rep)
 		}

@@ -82,7 +82,7 @@ func (a scorer) settle(ctx context.Context, s *memory.Scores, before time.Time) 
 			case err == nil:
 				issue = &now.Issue
 			case !errors.Is(err, triage.ErrGone) && !errors.Is(err, triage.ErrNotFound):
-				a.o.Log("shadow mode: %v; a later run settles its predictions", err)
+				a.o.Log.InfoContext(ctx, "predictions of shadow mode are left to a later run", "error", err)
 				unread[p.Issue] = true
 				if len(unread) == maxSettled {
 					return list

@@ -14,7 +14,6 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
-	"github.com/org/foreman-action/runner"
 )
 
 // TestShadowScores lets rules predict actions in shadow mode. People then change the issues, and
@@ -141,7 +140,7 @@ func TestNoScores(t *testing.T) {
 	}
 	hostless, past := o, o
 	hostless.Host.Issues, past.Live = nil, false
-	for name, o := range map[string]runner.Options{"without a host": hostless, "an event of the past": past} {
+	for name, o := range map[string]options{"without a host": hostless, "an event of the past": past} {
 		if rep, err := run(t, o, e); err != nil || rep.Scores != nil {
 			t.Errorf("%s: got %v, %v", name, rep.Scores, err)
 		}
@@ -172,7 +171,7 @@ func TestScoresReads(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			gh, e, o := world(t, "mode: shadow\npolicy: {shadow_period: 48h}\nrules:\n  - {id: docs, on: issues.closed, then: [add_label: docs]}\n")
-			store, scores := &countingStore{}, &memory.Scores{}
+			store, scores := &countingStore{Agenda: memory.New()}, &memory.Scores{}
 			for n := range 7 {
 				gh.Repo(repoName).AddIssue(githubtest.Issue{Number: n + 2})
 				at := o.Clock.Now().Add(-time.Hour)
@@ -183,7 +182,7 @@ func TestScoresReads(t *testing.T) {
 					scores.Open = append(scores.Open, memory.Prediction{At: at, Issue: n + 2, Rule: "docs", Type: "add_label", Value: label})
 				}
 			}
-			if err := store.Store.Save(t.Context(), memory.Record{Repo: repoName, Issue: memory.Repository, Scores: scores}); err != nil {
+			if err := store.Agenda.Save(t.Context(), memory.Record{Repo: repoName, Issue: memory.Repository, Scores: scores}); err != nil {
 				t.Fatal(err)
 			}
 			keepIn(&o, store)

@@ -21,7 +21,7 @@ type story struct {
 	repo  *githubtest.Repo
 	on    triage.Delivery // the schedule event
 	issue triage.Delivery // an event: the label bug is added to the issue
-	o     runner.Options
+	o     options
 	ahead time.Duration
 	tasks int
 }
@@ -43,7 +43,7 @@ func (s *story) pass(d time.Duration) {
 }
 
 // next returns options with a new task, and the event with the current issue.
-func (s *story) next(e triage.Delivery) (runner.Options, triage.Delivery) {
+func (s *story) next(e triage.Delivery) (options, triage.Delivery) {
 	s.tasks++
 	o := s.o
 	o.Task.ID = protocol.DeriveTaskID("story", strconv.Itoa(s.tasks))
@@ -73,7 +73,7 @@ func (s *story) run(e triage.Delivery) string {
 	return s.attempt(o, e)
 }
 
-func (s *story) attempt(o runner.Options, e triage.Delivery) string {
+func (s *story) attempt(o options, e triage.Delivery) string {
 	s.Helper()
 	rep, err := run(s.T, o, e)
 	if err != nil {

@@ -48,14 +48,17 @@ type Survey struct {
 // fails, the others are still handled, and the error contains the number of failures. If the
 // token's budget of calls runs out, the remaining issues are skipped with a warning.
 //
-// The task id of an issue is derived from the run's id and the issue, so a re-run of the same run
+// The task id of an issue is derived from id and the issue, so a re-run of the same run
 // does not repeat writes.
-func (r *Runner) Sweep(ctx context.Context, d triage.Delivery) (Survey, error) {
-	s := &sweep{setup: r.setup, d: d, decided: map[int]bool{}}
+func (r *Runner) Sweep(ctx context.Context, id TaskIdentity, d triage.Delivery) (Survey, error) {
+	set, err := r.forCall(id, d)
+	s := &sweep{setup: set, d: d, decided: map[int]bool{}}
 	s.o.Live = false    // no issue counts as just opened, and shadow mode scores only events
 	s.o.Explain = false // there may be many issues
-	s.Event, s.Repo, s.TaskID, s.DryRun = d.Key(), d.FullRepo(), r.o.Task.ID, r.dry
-	err := s.run(ctx)
+	s.Event, s.Repo, s.TaskID, s.DryRun = d.Key(), d.FullRepo(), s.id.ID, s.dry
+	if err == nil {
+		err = s.run(ctx)
+	}
 	s.settle(err)
 	return s.Survey, err
 }
@@ -204,7 +207,7 @@ func (s *sweep) take(rep Report, err error) {
 	for _, text := range rep.Warnings {
 		s.warnOf(rep.Issue, text)
 	}
-	if rep.Refusals() > 0 {
+	if rep.refusal() != "" {
 		s.refused = append(s.refused, fmt.Sprintf("#%d: %s", rep.Issue, rep.refusal()))
 	}
 	s.stopped = s.stopped || rep.Closed
@@ -250,24 +253,37 @@ func (s *sweep) settleSaves(ctx context.Context) {
 
 // report starts the report on an issue. Its task id is derived from the run, the issue and what.
 func (s *sweep) report(n int, what ...string) Report {
-	id := protocol.DeriveTaskID(append([]string{s.o.Task.ID, strconv.Itoa(n)}, what...)...)
+	id := protocol.DeriveTaskID(append([]string{s.id.ID, strconv.Itoa(n)}, what...)...)
 	return Report{
 		Event: s.Event, Repo: s.Repo, Issue: n, TaskID: id, DryRun: s.dry, Decision: protocol.Skip, Status: StatusSkipped,
 	}
 }
 
-// callsPerIssue is how many calls a decision on an issue takes at most, usually: reads, and a few
-// writes.
-const callsPerIssue = 8
+// The number of calls that a decision on an issue takes at most, usually: reads, and a few writes.
+// Look-ups of the rules beyond usualReads are added.
+const (
+	callsPerIssue = 8
+	usualReads    = 4
+)
+
+// callsOf returns how many calls a decision on an issue takes at most, usually.
+func (s *sweep) callsOf() int {
+	reads := 0
+	for _, l := range s.c.Rules.Lookups() {
+		reads += l.Calls
+	}
+	return callsPerIssue + max(0, reads-usualReads)
+}
 
 // scan decides on the issues that the scans find. If the calls of the token may not suffice for all
 // of them, it continues where an earlier run ended.
 func (s *sweep) scan(ctx context.Context) {
 	list, windows, whole := s.search(ctx)
+	each := s.callsOf()
 	waiting := schedule.Numbers(list)
 	for i := 0; i < len(list); i++ {
 		left, known := s.o.Host.Search.Budget()
-		if scarce := left-budgetReserve < callsPerIssue*(len(list)-i); whole && known && left >= budgetReserve && scarce {
+		if scarce := left-budgetReserve < each*(len(list)-i); whole && known && left >= budgetReserve && scarce {
 			whole = false
 			s.scans(s.c.Policy.Scanned()).Resume(ctx, windows)
 			list = append(list[:i:i], slices.DeleteFunc(schedule.Candidates(windows), func(c schedule.Candidate) bool { return !waiting[c.Issue.Number] })...)
@@ -291,12 +307,12 @@ func (s *sweep) scan(ctx context.Context) {
 // the part of each search. whole is true if these are all issues.
 func (s *sweep) search(ctx context.Context) (list []schedule.Candidate, windows []schedule.Window, whole bool) {
 	most, all := s.c.Policy.Scanned(), true
-	searches := schedule.Searches(s.c.Rules.Scans())
+	searches := schedule.Searches(s.ruleset().Scans())
 	for i := range searches {
 		// An agent may be asked about issues on which no rule acts. An earlier attempt may have added
 		// the label, and not more.
-		if s.mayDecideFirst() && !s.o.Task.Resumed {
-			searches[i].Without(s.c.Rules.Exempt)
+		if s.mayDecideFirst() && s.id.First {
+			searches[i].Without(s.ruleset().Exempt)
 		}
 	}
 	open, listed := s.openIssues(ctx, searches)
@@ -383,7 +399,7 @@ func (s *sweep) openIssues(ctx context.Context, searches []schedule.Search) (lis
 	}
 	list, err := s.o.Host.Search.Open(ctx, s.repo(), calls)
 	if err != nil && !errors.Is(err, triage.ErrTruncated) {
-		s.o.Log("%v; searching instead", err)
+		s.o.Log.InfoContext(ctx, "the open issues cannot be listed; searching instead", "error", err)
 	}
 	return list, err == nil
 }
@@ -470,8 +486,8 @@ func (s *sweep) closeAll(ctx context.Context) {
 	}
 	list, err := s.pending(ctx)
 	if err != nil {
-		if s.o.Memory.Implicit && !s.c.Rules.ClosesLater() {
-			s.o.Log("memory: %v", err)
+		if s.o.Memory.Implicit && !s.ruleset().ClosesLater() {
+			s.o.Log.InfoContext(ctx, "the memory cannot be used", "error", err)
 			return
 		}
 		s.warnf("memory: %v; due closes wait for the next run", err)
@@ -584,7 +600,7 @@ func (s *sweep) dropClose(ctx context.Context, rep *Report, why string, change f
 func (s *sweep) unrecorded(ctx context.Context, d triage.Delivery, r memory.Record, due []memory.ScheduledClose) (task memory.Task, ok bool) {
 	t, err := s.o.Host.Issues.Timeline(ctx, d.Ref())
 	if err != nil {
-		s.o.Log("#%d: %v; it is unknown whether Foreman closed it", r.Issue, err)
+		s.o.Log.InfoContext(ctx, "it is unknown whether Foreman closed an issue", "issue", r.Issue, "error", err)
 		return task, false
 	}
 	h := history.History{Timeline: t, Bot: s.login(), Issue: *d.Issue}
@@ -615,7 +631,7 @@ func closing(a attempt, c memory.ScheduledClose) (decided, error) {
 	if c.Rule != "" {
 		by, from = byRules, a.source(c.Rule)
 	}
-	d, err := schedule.Close(a.o.Task.ID, by, from, c)
+	d, err := schedule.Close(a.id.ID, by, from, c)
 	return decided{Decision: d, At: a.o.Clock.Now().UTC()}, err
 }
 

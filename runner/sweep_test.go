@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +15,6 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -23,24 +23,24 @@ import (
 const sweepRepo = "Codertocat/Hello-World"
 
 // scheduled returns a world with a schedule event. Issue 1 is open and has the label bug.
-func scheduled(t *testing.T, config string) (*githubtest.Server, triage.Delivery, runner.Options) {
+func scheduled(t *testing.T, config string) (*githubtest.Server, triage.Delivery, options) {
 	t.Helper()
 	gh, _, o := world(t, config)
 	e, err := triage.ParseEvent(triage.EventSource{Name: "schedule", Repo: sweepRepo, Payload: []byte(`{"schedule": "17 4 * * *"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	keepIn(&o, &memorytest.Store{})
+	keepIn(&o, memory.New())
 	return gh, e, o
 }
 
-func sweep(t *testing.T, o runner.Options, e triage.Delivery) (runner.Survey, error) {
+func sweep(t *testing.T, o options, e triage.Delivery) (runner.Survey, error) {
 	t.Helper()
-	r, err := runner.New(o)
+	r, err := runner.New(o.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Sweep(t.Context(), e)
+	return r.Sweep(t.Context(), o.Task, e)
 }
 
 const (
@@ -186,7 +186,7 @@ func TestVetoes(t *testing.T) {
 func TestClosingOnce(t *testing.T) {
 	t.Parallel()
 	gh, e, o := scheduled(t, closesLater)
-	store := o.Memory.Store.(*memorytest.Store)
+	store := o.Memory.Store.(memory.Agenda)
 	due(t, store, longAgo)
 	keepIn(&o, readOnly{store})
 	s, err := sweep(t, o, e)
@@ -267,22 +267,22 @@ func TestSweepMemory(t *testing.T) {
 	tests := []struct {
 		name      string
 		config    string
-		store     func(*memorytest.Store) memory.Store
+		store     func(memory.Agenda) memory.Store
 		byDefault bool
 		warning   string
 	}{
-		{"none", closesLater, func(*memorytest.Store) memory.Store { return nil }, false, ""},
-		{"no agenda", closesLater, func(s *memorytest.Store) memory.Store { return struct{ memory.Store }{s} }, false, ""},
-		{"denied", closesLater, func(s *memorytest.Store) memory.Store { return blind{s} }, false, "memory: denied; due closes wait for the next run"},
-		{"denied by default", closesLater, func(s *memorytest.Store) memory.Store { return blind{s} }, true, "memory: denied; due closes wait for the next run"},
-		{"denied, and nobody cares", scansBugs, func(s *memorytest.Store) memory.Store { return blind{s} }, true, ""},
-		{"wrong hints", closesLater, func(s *memorytest.Store) memory.Store { return hasty{s} }, false, "memory: could not search all records for due closes; some may be late or missed"},
+		{"none", closesLater, func(memory.Agenda) memory.Store { return nil }, false, ""},
+		{"no agenda", closesLater, func(s memory.Agenda) memory.Store { return struct{ memory.Store }{s} }, false, ""},
+		{"denied", closesLater, func(s memory.Agenda) memory.Store { return blind{s} }, false, "memory: denied; due closes wait for the next run"},
+		{"denied by default", closesLater, func(s memory.Agenda) memory.Store { return blind{s} }, true, "memory: denied; due closes wait for the next run"},
+		{"denied, and nobody cares", scansBugs, func(s memory.Agenda) memory.Store { return blind{s} }, true, ""},
+		{"wrong hints", closesLater, func(s memory.Agenda) memory.Store { return hasty{s} }, false, "memory: could not search all records for due closes; some may be late or missed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, e, o := scheduled(t, tt.config)
-			keepIn(&o, tt.store(o.Memory.Store.(*memorytest.Store)))
+			keepIn(&o, tt.store(o.Memory.Store.(memory.Agenda)))
 			o.Memory.Implicit = tt.byDefault
 			s, err := sweep(t, o, e)
 			if got := strings.Join(s.Warnings, "\n"); err != nil || got != tt.warning || s.Dropped > 0 {
@@ -331,7 +331,7 @@ func TestSweepTasks(t *testing.T) {
 	if err != nil || len(first.Reports) != 2 || first.Reports[0].TaskID == first.Reports[1].TaskID || first.Executed != 2 {
 		t.Fatalf("got %+v, %v", first, err)
 	}
-	o.Task.Resumed = true
+	o.Task.First = false
 	again, err := sweep(t, o, e)
 	if err != nil || len(again.Reports) != 2 || again.Reports[0].TaskID != first.Reports[0].TaskID {
 		t.Errorf("again: got %+v, %v", again, err)
@@ -347,7 +347,7 @@ func TestSweepNeeds(t *testing.T) {
 	t.Parallel()
 	_, e, o := scheduled(t, scansBugs)
 	host := o.Host
-	o.Host = runner.Host{}
+	o.Host, o.DryRun = runner.Host{}, true
 	if s, err := sweep(t, o, e); !errors.Is(err, triage.ErrNeedsHost) || s.Status != runner.StatusFailed {
 		t.Errorf("no host: got %v, %s", err, s.Status)
 	}
@@ -365,13 +365,13 @@ func TestSweepNeeds(t *testing.T) {
 func TestSweepStops(t *testing.T) {
 	t.Parallel()
 	gh, e, o := scheduled(t, scansBugs)
-	r, err := runner.New(o)
+	r, err := runner.New(o.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if s, err := r.Sweep(ctx, e); !errors.Is(err, context.Canceled) || s.Executed != 0 || len(gh.Log()) != 0 {
+	if s, err := r.Sweep(ctx, o.Task, e); !errors.Is(err, context.Canceled) || s.Executed != 0 || len(gh.Log()) != 0 {
 		t.Errorf("got %v, %+v, %v", err, s, gh.Log())
 	}
 }
@@ -479,7 +479,7 @@ func TestSweepContinues(t *testing.T) {
 		config string
 		budget int           // the calls of the token that are left at the beginning of each run; 0: unknown
 		pause  time.Duration // between the creation of two issues
-		setup  func(o *runner.Options)
+		setup  func(o *options)
 		want   string // the examined issues of each run
 		report string // the end of the last run's warning
 	}{
@@ -490,18 +490,22 @@ func TestSweepContinues(t *testing.T) {
 		{name: "two scans", config: most + bugs + docs, want: "1 2 11, 3 4 12, 5 6 13, 7 8 11", report: "; the next run continues there"},
 		{name: "few calls left", config: strings.Replace(most, "3", "50", 1) + strings.Replace(bugs, "then:", "when: author.issues > 99, then:", 1), budget: 104,
 			want: "1 2 3 4 5, 1 6 7 8 2, 1 3 4 5 6", report: "finds 8 issues, and this run examined 5 of them (then it stopped), up to #6 of "},
+		{name: "few calls left for the look-ups", config: strings.Replace(most, "3", "50", 1) + strings.Replace(bugs, "then:", `when: author.merged_pulls + author.closed_pulls > 99 and contrib.score > 0, then:`, 1), budget: 160,
+			setup: func(o *options) { keepIn(o, noCursors{memory.New()}) }, want: "1 2 3 4 5 6 7 8, 1 2 3 4 5 6 7 8", report: "the scans begin with the oldest issues"},
+		{name: "enough calls left for two look-ups", config: strings.Replace(most, "3", "50", 1) + strings.Replace(bugs, "then:", `when: author.merged_pulls + author.issues > 99 and contrib.score > 0, then:`, 1), budget: 160,
+			setup: func(o *options) { keepIn(o, noCursors{memory.New()}) }, want: "1 2 3 4 5 6 7 8, 1 2 3 4 5 6 7 8"},
 		{name: "enough calls left", config: strings.Replace(most, "3", "50", 1) + strings.Replace(bugs, "then:", "when: author.issues > 99, then:", 1), budget: 200,
-			setup: func(o *runner.Options) { keepIn(o, noCursors{&memorytest.Store{}}) }, want: "1 2 3 4 5 6 7 8, 1 2 3 4 5 6 7 8"},
+			setup: func(o *options) { keepIn(o, noCursors{memory.New()}) }, want: "1 2 3 4 5 6 7 8, 1 2 3 4 5 6 7 8"},
 		{name: "exempt", config: most + "  - {id: b, on: schedule, scan: 'is:open no:assignee', when: 'not any_label(\"bug\", \"x*\")', then: [{add_label: triage}]}\n", want: "11 12 13, 11 12 13"},
 		{name: "exempt in a later attempt", config: most + "  - {id: b, on: schedule, scan: 'is:open no:assignee', when: 'not any_label(\"bug\", \"x*\")', then: [{add_label: triage}]}\n",
-			setup: func(o *runner.Options) { o.Task.Resumed = true }, want: "1 2 3, 4 5 6", report: "; the next run continues there"},
+			setup: func(o *options) { o.Task.First = false }, want: "1 2 3, 4 5 6", report: "; the next run continues there"},
 		{name: "exempt, and undone", config: most + "  - {id: b, on: schedule, scan: 'is:open no:assignee', else_undo: true, when: 'not any_label(\"bug\", \"x*\")', then: [{add_label: triage}]}\n",
 			want: "1 2 3, 4 5 6", report: "; the next run continues there"},
 		{name: "its own sort", config: most + strings.Replace(bugs, "no:assignee", "sort:created-asc", 1), want: "8 7 6, 8 7 6", report: "; it has its own sort, so every run begins with the same issues: narrow the search"},
-		{name: "no memory", config: most + bugs, setup: func(o *runner.Options) { o.Memory = runner.Memory{} }, want: "1 2 3, 1 2 3", report: "; no memory stores that, so every run begins with the oldest issues: narrow the search, or configure a memory"},
-		{name: "dry run", config: most + bugs, setup: func(o *runner.Options) { o.DryRun = true }, want: "1 2 3, 1 2 3", report: "; a dry run does not store that"},
-		{name: "unreadable", config: most + bugs, setup: func(o *runner.Options) { keepIn(o, noCursors{&memorytest.Store{}}) }, want: "1 2 3, 1 2 3", report: "; the next run examines the same issues again"},
-		{name: "all", config: strings.Replace(most, "3", "8", 1) + bugs, setup: func(o *runner.Options) { keepIn(o, noCursors{&memorytest.Store{}}) }, want: "1 2 3 4 5 6 7 8, 1 2 3 4 5 6 7 8"},
+		{name: "no memory", config: most + bugs, setup: func(o *options) { o.Memory = runner.Memory{} }, want: "1 2 3, 1 2 3", report: "; no memory stores that, so every run begins with the oldest issues: narrow the search, or configure a memory"},
+		{name: "dry run", config: most + bugs, setup: func(o *options) { o.DryRun = true }, want: "1 2 3, 1 2 3", report: "; a dry run does not store that"},
+		{name: "unreadable", config: most + bugs, setup: func(o *options) { keepIn(o, noCursors{memory.New()}) }, want: "1 2 3, 1 2 3", report: "; the next run examines the same issues again"},
+		{name: "all", config: strings.Replace(most, "3", "8", 1) + bugs, setup: func(o *options) { keepIn(o, noCursors{memory.New()}) }, want: "1 2 3 4 5 6 7 8, 1 2 3 4 5 6 7 8"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -584,7 +588,7 @@ func TestSweepCut(t *testing.T) {
 				}
 				_, _ = sweep(t, o, e)
 				gh.ClearFaults()
-				o.Task.Resumed = true
+				o.Task.First = false
 				if s, err := sweep(t, o, e); err != nil {
 					t.Fatalf("%+v, %v", s, err)
 				}
@@ -772,13 +776,13 @@ func TestSweepArchived(t *testing.T) {
 func TestSweepResumes(t *testing.T) {
 	t.Parallel()
 	gh, e, o := scheduled(t, "rules:\n  - {id: r, on: schedule, scan: 'is:open', when: 'not any_label(\"triage\")', then: [{comment: hello}, {add_label: docs}]}\n")
-	o.Memory.Journal = &memorytest.Journal{}
+	o.Memory.Journal = memory.NewJournal()
 	gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/" + sweepRepo + "/issues/*/labels", Status: 400, Nth: 1})
 	if s, err := sweep(t, o, e); err == nil || s.Executed != 1 {
 		t.Fatalf("the first attempt: got %+v, %v", s, err)
 	}
 	gh.Repo(sweepRepo).LabelAs("mona", 1, "triage")
-	o.Task.Resumed = true
+	o.Task.First = false
 	s, err := sweep(t, o, e)
 	if i := gh.Issue(sweepRepo, 1); err != nil || !slices.Contains(i.Labels, "docs") || len(i.Comments) != 1 {
 		t.Errorf("got %+v, %v, labels %q", s, err, i.Labels)
@@ -791,17 +795,17 @@ func TestSweepCancelled(t *testing.T) {
 	gh, e, o := scheduled(t, "rules:\n  - {id: r, on: schedule, scan: 'is:open label:bug', then: [{add_label: triage}]}\n"+
 		"  - {id: s, on: schedule, scan: 'is:open label:docs', then: [{add_label: triage}]}\n")
 	o.Memory.Agenda = hasty{}
-	var log []string
-	o.Log = func(format string, args ...any) { log = append(log, fmt.Sprintf(format, args...)) }
-	r, err := runner.New(o)
+	var log strings.Builder
+	o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	r, err := runner.New(o.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	s, err := r.Sweep(ctx, e)
-	if err == nil || s.Left != 2 || len(s.Warnings) != 1 || strings.Contains(err.Error(), "scan ") || !strings.Contains(err.Error(), "the run was stopped") || s.Status != runner.StatusFailed || len(gh.Log())+len(log) > 0 {
-		t.Errorf("got %v, %+v, calls %q, log %q", err, s, gh.Log(), log)
+	s, err := r.Sweep(ctx, o.Task, e)
+	if err == nil || s.Left != 2 || len(s.Warnings) != 1 || strings.Contains(err.Error(), "scan ") || !strings.Contains(err.Error(), "the run was stopped") || s.Status != runner.StatusFailed || len(gh.Log())+log.Len() > 0 {
+		t.Errorf("got %v, %+v, calls %q, log %q", err, s, gh.Log(), log.String())
 	}
 }
 

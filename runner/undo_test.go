@@ -11,7 +11,6 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -21,7 +20,7 @@ import (
 type undoWorld struct {
 	gh    *githubtest.Server
 	event triage.Delivery
-	o     runner.Options
+	o     options
 	clock time.Time
 }
 
@@ -31,7 +30,7 @@ func newUndoWorld(t *testing.T, src string) *undoWorld {
 	w.gh, w.event, w.o = world(t, src)
 	w.gh.Repo(repoName).SetPermission("mona", "admin")
 	w.o.Clock.Now = func() time.Time { return w.clock }
-	keepIn(&w.o, &memorytest.Store{})
+	keepIn(&w.o, memory.New())
 	return w
 }
 

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/eventkind"
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/text"
 )
 
 // An Event is the event that a run handles. Fields that the event does not have are empty.
@@ -15,7 +17,7 @@ type Event struct {
 	Name      string  `expr:"name"`      // such as "issues"
 	Action    string  `expr:"action"`    // such as "opened"; empty for events without activity types
 	Label     string  `expr:"label"`     // of labeled and unlabeled
-	Assignee  string  `expr:"assignee"`  // A Delivery is an event as it was received: its name and activity, the issue and the repository, the actor, and the original JSON of the service.
+	Assignee  string  `expr:"assignee"`  // of assigned and unassigned
 	Milestone string  `expr:"milestone"` // of milestoned and demilestoned: its title
 	Comment   Comment `expr:"comment"`   // of issue_comment events
 
@@ -51,26 +53,14 @@ type Delivery struct {
 // NewIssueEvent returns the delivery of an event that no webhook reported, such as one that was
 // found by polling. Its payload has the form of a webhook's payload, with the known fields only.
 func NewIssueEvent(action string, repo Repo, issue Snapshot, sender Actor) (Delivery, error) {
-	type account struct {
-		Login string `json:"login"`
-		Type  string `json:"type,omitempty"`
+	d := Delivery{
+		Event: Event{Name: EventIssues, Action: action, At: issue.UpdatedAt}, Repo: repo, Number: issue.Number, Issue: &issue.Issue, Sender: sender,
 	}
-	payload := map[string]json.RawMessage{"issue": issue.Raw}
-	for key, value := range map[string]any{
-		"action":     action,
-		"repository": map[string]string{"full_name": repo.Owner + "/" + repo.Name},
-		"sender":     account{sender.Login, sender.Type},
-	} {
-		raw, err := json.Marshal(value)
-		if err != nil {
-			return Delivery{}, fmt.Errorf("make an event for issue %d: %s: %w", issue.Number, key, err)
-		}
-		payload[key] = raw
+	var err error
+	if d.payload, err = d.encode(issue); err != nil {
+		return Delivery{}, err
 	}
-	return Delivery{
-		Event: Event{Name: EventIssues, Action: action, At: issue.UpdatedAt}, Repo: repo, Number: issue.Number, Issue: &issue.Issue,
-		Sender: sender, payload: payload,
-	}, nil
+	return d, nil
 }
 
 // Key returns "name.action", or the name alone for an event without an action.
@@ -85,8 +75,14 @@ func (d Delivery) Ref() Ref { return Ref{d.Repo.Owner, d.Repo.Name, d.Number} }
 func (d Delivery) FullRepo() string { return d.Repo.Owner + "/" + d.Repo.Name }
 
 // Payload returns a copy of the top level of the original JSON; never nil. The values are shared
-// with the delivery, and must not be changed.
+// with the delivery, and must not be changed. A Delivery that was not parsed has a payload with the
+// known fields of its event and its issue.
 func (d Delivery) Payload() map[string]json.RawMessage {
+	if d.payload == nil && d.Issue != nil {
+		if made, err := d.encode(Snapshot{Issue: *d.Issue}); err == nil {
+			return made
+		}
+	}
 	out := make(map[string]json.RawMessage, len(d.payload)+10)
 	maps.Copy(out, d.payload)
 	return out
@@ -127,8 +123,8 @@ func (d Delivery) HasComment() bool { return d.Comment != Comment{} }
 // Happened reports whether the event is an activity on its issue or pull request. Such an event
 // contains the time of the last change. Dispatches and scheduled runs are not activities.
 func (d Delivery) Happened() bool {
-	s := SubjectOf(d.Name)
-	return s == SubjectIssue || s == SubjectPull
+	s := eventkind.SubjectOf(d.Name)
+	return s == eventkind.Issue || s == eventkind.Pull
 }
 
 // Snapshot returns the issue with its JSON. The JSON is nil for a pull request event, because its
@@ -139,7 +135,9 @@ func (d Delivery) Snapshot() Snapshot { return Snapshot{*d.Issue, d.payload["iss
 // WithIssue returns the delivery with a fetched issue in its Issue field and in its payload.
 func (d Delivery) WithIssue(issue Snapshot) Delivery {
 	payload := d.Payload()
-	payload["issue"] = issue.Raw
+	if raw, err := issue.encoded(); err == nil {
+		payload["issue"] = raw
+	}
 	d.Issue, d.payload = &issue.Issue, payload
 	return d
 }
@@ -153,15 +151,15 @@ func (d Delivery) WithPull(p PullRequest) Delivery {
 	return d
 }
 
-// LateAfter is the age from which an event counts as late. A workflow job can wait that long for a
+// lateAfter is the age from which an event counts as late. A workflow job can wait that long for a
 // runner without having waited for another run.
-const LateAfter = 5 * time.Minute
+const lateAfter = 5 * time.Minute
 
 // Late reports whether the event is so old that its issue may have changed since. It is false for
 // an event whose issue was fetched, and for one without a time.
 func (d Delivery) Late(now time.Time) bool {
 	at := d.Time()
-	return d.Happened() && d.Fetched.IsZero() && !at.IsZero() && now.Sub(at) > LateAfter
+	return d.Happened() && d.Fetched.IsZero() && !at.IsZero() && now.Sub(at) > lateAfter
 }
 
 // Time returns the time of the event, or the last change of the issue in the event if that is
@@ -205,18 +203,10 @@ func (d Delivery) SkipReason(bot string) string {
 		return fmt.Sprintf("#%d is a pull request; pull requests are triaged on pull_request_target, issue_comment and schedule", d.Number)
 	case !d.Happened():
 		return ""
-	case bot != "" && SameLogin(d.Sender.Login, bot):
+	case bot != "" && text.SameLogin(d.Sender.Login, bot):
 		return "the event was caused by our own bot, " + d.Sender.Login
-	case sanitize.HasMarker(d.Comment.Body) && (bot == "" || SameLogin(d.Comment.Author, bot) || strings.HasSuffix(d.Comment.Author, "[bot]")):
+	case sanitize.HasMarker(d.Comment.Body) && (bot == "" || text.SameLogin(d.Comment.Author, bot) || strings.HasSuffix(d.Comment.Author, "[bot]")):
 		return "the comment is our own: it contains our marker"
 	}
 	return ""
-}
-
-// SameLogin reports whether an account's login is the one that name stands for. A person may have
-// written name: with "@", in other letter case, or without the "[bot]" at the end of an app's login.
-// GitHub permits brackets only in logins of apps. An empty login or name stands for no account.
-func SameLogin(login, name string) bool {
-	name = strings.TrimPrefix(strings.TrimSpace(name), "@")
-	return login != "" && name != "" && (strings.EqualFold(login, name) || strings.EqualFold(login, name+"[bot]"))
 }

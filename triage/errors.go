@@ -7,13 +7,16 @@ import (
 
 // The errors of a code host that callers handle separately; test with errors.Is.
 var (
-	// ErrNeedsHost means that a step needs the code host, but no token is configured.
-	ErrNeedsHost = errors.New("a token is needed: the input token, or GITHUB_TOKEN")
+	// ErrNeedsHost means that a step needs the code host, but none is configured.
+	ErrNeedsHost = errors.New("no code host is configured")
 	// ErrGone means that the issue no longer exists or is not visible to the token. It may have
 	// been deleted or transferred.
 	ErrGone = errors.New("the issue is gone (deleted or transferred) or the token cannot see it")
 	// ErrNotFound means that something other than the issue does not exist.
 	ErrNotFound = errors.New("not found")
+	// ErrUnsupported means that events of that name are not about issues or pull requests, as a ping
+	// is not.
+	ErrUnsupported = errors.New("the event contains no issue")
 	// ErrTruncated means that a list is too long to be read as a whole.
 	ErrTruncated = errors.New("the list is too long to be read as a whole")
 	// ErrUncertain means that a write was sent and its outcome is unknown.

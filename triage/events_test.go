@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/org/foreman-action/internal/eventkind"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -12,17 +13,17 @@ import (
 func TestEventKinds(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, k := range triage.EventKinds() {
-		if k.Name == "" || k.Subject == triage.SubjectUnknown || seen[k.Name] || triage.SubjectOf(k.Name) != k.Subject {
+	for _, k := range eventkind.Kinds() {
+		if k.Name == "" || k.Subject == eventkind.Unknown || seen[k.Name] || eventkind.SubjectOf(k.Name) != k.Subject {
 			t.Errorf("%q: no name, no subject, or listed twice", k.Name)
 		}
 		seen[k.Name] = true
-		carries := k.Subject == triage.SubjectIssue || k.Subject == triage.SubjectPull
+		carries := k.Subject == eventkind.Issue || k.Subject == eventkind.Pull
 		if carries != (k.Activities != nil) {
 			t.Errorf("%s: got the activities %v", k.Name, k.Activities)
 		}
 		for _, activity := range k.Routed {
-			if k.Subject != triage.SubjectIssue || !slices.Contains(k.Activities, activity) {
+			if k.Subject != eventkind.Issue || !slices.Contains(k.Activities, activity) {
 				t.Errorf("%s: %s cannot be routed to agents", k.Name, activity)
 			}
 		}
@@ -42,7 +43,7 @@ func TestEventKinds(t *testing.T) {
 			}
 		}
 	}
-	if got := triage.EventNames(triage.SubjectIssue); !slices.Equal(got, []string{"issues", "issue_comment"}) {
+	if got := eventkind.Names(eventkind.Issue); !slices.Equal(got, []string{"issues", "issue_comment"}) {
 		t.Errorf("with an issue: got %v", got)
 	}
 }

@@ -44,6 +44,9 @@ type Issue struct {
 
 	NullBody bool `expr:"-"` // the body is null, not ""
 	Draft    bool `expr:"-"` // the pull request is a draft; GitHub reports this also where it lists a pull request as an issue
+	Merged   bool `expr:"-"` // the pull request is merged; GitHub reports this where it lists a pull request as an issue
+
+	AuthorID int64 `expr:"-"` // GitHub's number of the author's account; 0 if not reported
 
 	NodeID   string    `expr:"-"` // GitHub's GraphQL id of the issue; empty if not reported
 	LabelIDs []LabelID `expr:"-"` // for those Labels whose id was reported
@@ -98,6 +101,8 @@ type Comment struct {
 
 	AuthorType string    `expr:"-"` // as in Actor; empty in an event
 	ID         int64     `expr:"-"`
+	NodeID     string    `expr:"-"` // GraphQL id; empty in an event
+	Hidden     bool      `expr:"-"` // shown only after a click, such as an outdated one
 	URL        string    `expr:"-"` // the web page, for humans
 	CreatedAt  time.Time `expr:"-"`
 }
@@ -107,6 +112,13 @@ type Actor struct {
 	Login       string `expr:"login"`       // empty for a deleted account
 	Type        string `expr:"type"`        // "User", "Bot" or "Organization"; empty when not reported
 	Association string `expr:"association"` // relation to the repository; empty if not reported
+}
+
+// An Account is an account of a person, an organization or a program.
+type Account struct {
+	ID        int64  // GitHub's number, which stays the same when the account is renamed
+	Type      string // as in Actor
+	CreatedAt time.Time
 }
 
 // A Repo is a repository.
@@ -139,6 +151,8 @@ type Reaction struct {
 type Snapshot struct {
 	Issue `expr:"-"`
 
+	// Raw is the issue in GitHub's form, which agents receive. If it is empty, they receive the fields
+	// of Issue in that form.
 	Raw json.RawMessage `expr:"-"`
 }
 
@@ -163,22 +177,18 @@ func ParseIssue(data []byte) (Snapshot, error) {
 
 // wireIssue lists the fields that are read. Pointers mark fields that may be null.
 type wireIssue struct {
-	NodeID      string      `json:"node_id"`
-	Number      int         `json:"number"`
-	Title       string      `json:"title"`
-	Body        *string     `json:"body"`
-	State       string      `json:"state"`
-	StateReason *string     `json:"state_reason"`
-	User        *wireUser   `json:"user"`
-	Association string      `json:"author_association"`
-	Labels      []wireLabel `json:"labels"`
-	Assignees   []wireUser  `json:"assignees"`
-	Milestone   *struct {
-		Title string `json:"title"`
-	} `json:"milestone"`
-	Type *struct {
-		Name string `json:"name"`
-	} `json:"type"`
+	NodeID      string          `json:"node_id"`
+	Number      int             `json:"number"`
+	Title       string          `json:"title"`
+	Body        *string         `json:"body"`
+	State       string          `json:"state"`
+	StateReason *string         `json:"state_reason"`
+	User        *wireUser       `json:"user"`
+	Association string          `json:"author_association"`
+	Labels      []wireLabel     `json:"labels"`
+	Assignees   []wireUser      `json:"assignees"`
+	Milestone   *wireTitle      `json:"milestone"`
+	Type        *wireName       `json:"type"`
 	Comments    int             `json:"comments"`
 	Locked      bool            `json:"locked"`
 	CreatedAt   time.Time       `json:"created_at"`
@@ -190,6 +200,14 @@ type wireIssue struct {
 	Reactions   Reactions       `json:"reactions"`
 }
 
+type wireTitle struct {
+	Title string `json:"title"`
+}
+
+type wireName struct {
+	Name string `json:"name"`
+}
+
 func (w wireIssue) issue() Issue {
 	i := Issue{
 		NodeID: w.NodeID, Number: w.Number, Title: w.Title, State: w.State, Association: w.Association,
@@ -198,6 +216,7 @@ func (w wireIssue) issue() Issue {
 		NullBody:    w.Body == nil,
 		Draft:       w.Draft,
 		PullRequest: len(w.PullRequest) > 0 && string(w.PullRequest) != "null",
+		Merged:      merged(w.PullRequest),
 	}
 	if w.Body != nil {
 		i.Body = *w.Body
@@ -209,7 +228,7 @@ func (w wireIssue) issue() Issue {
 		i.StateReason = *w.StateReason
 	}
 	if w.User != nil {
-		i.Author, i.AuthorType = w.User.Login, w.User.Type
+		i.Author, i.AuthorType, i.AuthorID = w.User.Login, w.User.Type, w.User.ID
 	}
 	if w.Milestone != nil {
 		i.Milestone = w.Milestone.Title
@@ -229,13 +248,25 @@ func (w wireIssue) issue() Issue {
 	return i
 }
 
+// merged reports whether the field pull_request of an issue has the time of a merge.
+func merged(pull json.RawMessage) bool {
+	var w struct {
+		MergedAt *time.Time `json:"merged_at"`
+	}
+	return json.Unmarshal(pull, &w) == nil && w.MergedAt != nil
+}
+
 type wireUser struct {
+	ID    int64  `json:"id"`
 	Login string `json:"login"`
 	Type  string `json:"type"`
 }
 
 // wireLabel is a label in one of the two forms that GitHub documents: an object, or its name alone.
-type wireLabel struct{ Name, NodeID string }
+type wireLabel struct {
+	Name   string `json:"name"`
+	NodeID string `json:"node_id,omitempty"`
+}
 
 // UnmarshalJSON decodes an object or a name.
 func (l *wireLabel) UnmarshalJSON(data []byte) error {
@@ -283,7 +314,7 @@ func ParsePull(data []byte) (Snapshot, PullRequest, error) {
 	if err := json.Unmarshal(issue.Raw, &w); err != nil {
 		return Snapshot{}, PullRequest{}, fmt.Errorf("decode pull request: %w", err)
 	}
-	issue.PullRequest = true
+	issue.PullRequest, issue.Merged = true, w.Merged
 	p := PullRequest{
 		Head: w.Head.Ref, Base: w.Base.Ref, Draft: w.Draft, Merged: w.Merged, ChangedFiles: w.ChangedFiles,
 		Additions: w.Additions, Deletions: w.Deletions, Commits: w.Commits,

@@ -1,6 +1,8 @@
 package triage
 
 import (
+	"github.com/org/foreman-action/internal/eventkind"
+
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -24,7 +26,8 @@ type EventSource struct {
 }
 
 // ParseEvent decodes an event, in UTF-8 or UTF-16, with or without a byte order mark. An error
-// names the file, and the line and column where the JSON is broken.
+// names the file, and the line and column where the JSON is broken. It is [ErrUnsupported] if no
+// event of that name is supported.
 func ParseEvent(src EventSource) (Delivery, error) {
 	e, err := parseEvent(src)
 	if p, ok := errors.AsType[*placedError](err); ok {
@@ -171,13 +174,13 @@ func (e *Delivery) setRepo(fromPayload, fallback string) error {
 }
 
 func (e *Delivery) setIssue(src EventSource, w wireEvent) error {
-	switch SubjectOf(e.Name) {
-	case SubjectScan:
+	switch eventkind.SubjectOf(e.Name) {
+	case eventkind.Scan:
 		if len(w.Issue) == 0 {
 			return nil
 		}
 		fallthrough // a person asks what a scheduled run would decide on this issue
-	case SubjectIssue:
+	case eventkind.Issue:
 		if len(w.Issue) == 0 || string(w.Issue) == "null" {
 			return fmt.Errorf("the %s event contains no issue", e.Name)
 		}
@@ -188,7 +191,7 @@ func (e *Delivery) setIssue(src EventSource, w wireEvent) error {
 		e.Issue, e.Number = &issue.Issue, issue.Number
 		e.changed(issue.UpdatedAt)
 		return nil
-	case SubjectPull:
+	case eventkind.Pull:
 		if len(w.Pull) == 0 || string(w.Pull) == "null" {
 			return placed(src.Payload, valueAt(src.Payload, "pull_request"), fmt.Errorf("the %s event contains no pull request", e.Name))
 		}
@@ -199,7 +202,7 @@ func (e *Delivery) setIssue(src EventSource, w wireEvent) error {
 		e.Issue, e.Number, e.Pull = &issue.Issue, issue.Number, &pull
 		e.changed(issue.UpdatedAt)
 		return nil
-	case SubjectDispatch:
+	case eventkind.Dispatch:
 		if e.Name == EventWorkflowDispatch && w.wantsScan(src) {
 			e.Name = EventSchedule // a person starts a scheduled run by hand
 			return nil
@@ -207,9 +210,9 @@ func (e *Delivery) setIssue(src EventSource, w wireEvent) error {
 		n, err := dispatchNumber(src.Issue, w.Inputs.Issue, w.ClientPayload.Issue)
 		e.Number = n
 		return err
-	case SubjectUnknown:
+	case eventkind.Unknown:
 	}
-	return fmt.Errorf("the event %s contains no issue (supported: %s)", e.Name, strings.Join(EventNames(), ", "))
+	return fmt.Errorf("%w: %s (supported: %s)", ErrUnsupported, e.Name, strings.Join(eventkind.Names(), ", "))
 }
 
 // dispatchNumber returns the issue number of a dispatch event: the given number if there is one,

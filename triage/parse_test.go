@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/org/foreman-action/internal/golden"
+	"github.com/org/foreman-action/internal/testkit/golden"
 	"github.com/org/foreman-action/triage"
 )
 

@@ -35,7 +35,8 @@ const (
 	NotRun  State = "not_run" // never tried, because an action before it failed
 )
 
-// An ActionResult is one action of a decision, with its verdict and its result.
+// An ActionResult is one action of a decision, with its verdict and its result. Its JSON is the one
+// that reports contain; see [ActionResult.MarshalJSON].
 type ActionResult struct {
 	Index   int // position in the decision, from 0
 	Action  protocol.ActionItem
@@ -110,9 +111,24 @@ func ParseSource(id string) Source {
 	return Source{Rule: rule, Undo: undo}
 }
 
+// parseSourceText is the inverse of [Source.String]. It cannot restore OverrideHumans and Together.
+// Any other text is an agent.
+func parseSourceText(s string) Source {
+	if name, ok := strings.CutPrefix(s, "command "); ok {
+		return Source{Command: name}
+	}
+	rule, ok := strings.CutPrefix(s, "rule ")
+	if !ok {
+		return Source{}
+	}
+	rule, undo := strings.CutSuffix(rule, " (else_undo)")
+	return Source{Rule: rule, Undo: undo}
+}
+
 // Result returns the name of the state in published reports: done, planned, none, failed or
 // not_run. [Unknown] is reported as failed, because a person has to look or to run the job again.
-// Only journals contain [Trying], so no report contains "trying".
+// Only journals contain [Trying], so no report contains "trying". Any other state, such as one of a
+// newer version, is its own name.
 func (s State) Result() string {
 	switch s {
 	case Done, Noted, Already:

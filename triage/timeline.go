@@ -1,6 +1,9 @@
 package triage
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // A Timeline is the history of an issue, as GitHub's timeline lists it.
 type Timeline struct {
@@ -16,6 +19,12 @@ type Timeline struct {
 	Size int
 }
 
+// EventValue returns the name or the reason of an event: of its label, assignee, milestone, type or
+// reviewer, or why the issue was closed or locked. It is empty for other events.
+func EventValue(e TimelineEvent) string {
+	return cmp.Or(e.Label, e.Assignee, e.Milestone, e.IssueType, e.Reviewer, e.Reason)
+}
+
 // A TimelineEvent is one event on an issue. Fields that do not apply to its kind are empty.
 type TimelineEvent struct {
 	ID        int64
@@ -25,13 +34,16 @@ type TimelineEvent struct {
 	ActorType string    // "User", "Bot" or another account type; empty if not reported
 	// Association is for commented: the author's association with the repository, such as "MEMBER".
 	Association string
-	Label       string    // for labeled and unlabeled
-	Assignee    string    // for assigned and unassigned: the login
-	Milestone   string    // for milestoned and demilestoned: its title
-	IssueType   string    // for issue_type_added, issue_type_changed and issue_type_removed: its name
-	Reason      string    // for closed and locked
-	From        string    // for renamed: the title before
-	Body        string    // for commented
-	URL         string    // for commented: the web page, for humans
-	Edited      time.Time // for commented: the last edit of the text; zero if not reported
+	Label       string // for labeled and unlabeled
+	Assignee    string // for assigned and unassigned: the login
+	Milestone   string // for milestoned and demilestoned: its title
+	IssueType   string // for issue_type_added, issue_type_changed and issue_type_removed: its name
+	// Reviewer is for review_requested and review_request_removed: the login, or "team/" and the slug
+	// of the team.
+	Reviewer string
+	Reason   string    // for closed and locked
+	From     string    // for renamed: the title before
+	Body     string    // for commented
+	URL      string    // for commented: the web page, for humans
+	Edited   time.Time // for commented: the last edit of the text; zero if not reported
 }

@@ -5,6 +5,8 @@
 // The protocol has two forms, and an agent speaks one of them or both. With "queue" the agent is
 // nudged and claims its tasks. With "sync" it receives a whole task and answers with the
 // decision.
+//
+// [Test] checks an agent that is written in Go, in a test of its package. [Run] checks any agent.
 package agentcheck
 
 import (
@@ -19,6 +21,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/wait"
 )
 
 // The defaults of Options.
@@ -54,6 +57,11 @@ type Options struct {
 	Transport http.RoundTripper
 	// Serve serves the harness and returns its address; nil: the kit listens on Listen.
 	Serve func(http.Handler) (url string, stop func(), err error)
+	// Now is the clock; nil: [time.Now].
+	Now func() time.Time
+
+	// detect returns the Wire of an agent that Start has started; nil: Wire is it.
+	detect func() string
 }
 
 // Run checks an agent. It returns an error if the options are invalid, if the harness or the
@@ -70,7 +78,8 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	o.Patience = cmp.Or(o.Patience, DefaultPatience)
 	o.Lease = cmp.Or(o.Lease, DefaultLease)
-	h := newHarness(o.Lease)
+	o.Now = wait.Clock(o.Now)
+	h := newHarness(o.Lease, o.Now)
 	base, stop, err := serve(ctx, o, h)
 	if err != nil {
 		return Report{}, err
@@ -84,13 +93,18 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	s := &session{
 		agent:   &client{url: agent, patience: o.Patience, transport: transport},
-		harness: h, wire: o.Wire, patience: o.Patience,
+		harness: h, wire: o.Wire, patience: o.Patience, now: o.Now,
 	}
 	if o.Listening != nil {
 		o.Listening(base)
 	}
 	if err := start(ctx, s, o, base); err != nil {
 		return Report{}, err
+	}
+	if o.detect != nil {
+		if s.wire = o.detect(); s.wire == Sync {
+			s.waiting = nil // such an agent claims none
+		}
 	}
 	if s.end != nil {
 		defer func() { _ = s.end(context.WithoutCancel(ctx)) }()

@@ -25,6 +25,7 @@ const maxBody = 8 << 20
 type harness struct {
 	lease    time.Duration
 	password string // the password that agents should send
+	now      func() time.Time
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced by each request
@@ -33,8 +34,8 @@ type harness struct {
 	seen    counts
 }
 
-func newHarness(lease time.Duration) *harness {
-	return &harness{lease: lease, changed: make(chan struct{}), faults: map[string][]int{}, seen: counts{problems: map[string]int{}}}
+func newHarness(lease time.Duration, now func() time.Time) *harness {
+	return &harness{lease: lease, now: now, changed: make(chan struct{}), faults: map[string][]int{}, seen: counts{problems: map[string]int{}}}
 }
 
 // record returns a copy of everything that was recorded so far.
@@ -184,7 +185,7 @@ func (h *harness) next(agent *string) (int, []byte) {
 		if !e.claimed.IsZero() || len(e.decisions) > 0 {
 			continue
 		}
-		e.claimed = time.Now()
+		e.claimed = h.now()
 		task := e.task
 		task.Claim = &protocol.TaskClaim{Attempt: 1, Lease: int((h.lease + time.Second - 1) / time.Second)}
 		body, err := protocol.Encode(withExtras{task})
@@ -215,7 +216,7 @@ func (h *harness) change(path, id string, attempt int, data []byte) (int, []byte
 		status = http.StatusConflict
 	}
 	if path == "/queue/heartbeat" {
-		e.beats = append(e.beats, time.Now())
+		e.beats = append(e.beats, h.now())
 		return status, nil
 	}
 	m, err := protocol.ParseDecision(data)
@@ -228,7 +229,7 @@ func (h *harness) change(path, id string, attempt int, data []byte) (int, []byte
 		e.refused = "its decision is not of the right form: " + short(text)
 		return http.StatusUnprocessableEntity, nil
 	}
-	e.decisions = append(e.decisions, decision{time.Now(), status, m})
+	e.decisions = append(e.decisions, decision{h.now(), status, m})
 	return status, nil
 }
 

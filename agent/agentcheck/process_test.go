@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/agent/agentcheck"
-	"github.com/org/foreman-action/internal/freeport"
+	"github.com/org/foreman-action/internal/testkit/freeport"
 )
 
 // freePort returns an address of 127.0.0.1 that is free.

@@ -15,6 +15,7 @@ type session struct {
 	harness  *harness
 	wire     string // Queue or Sync; empty: not known
 	patience time.Duration
+	now      func() time.Time
 	waiting  []*entry                    // tasks that were added before the agent was started
 	end      func(context.Context) error // ends the agent; nil: the kit did not start it
 }
@@ -86,12 +87,12 @@ func (s *session) rest(ctx context.Context) { _ = wait.For(ctx, s.quiet()) }
 
 // poll calls ok repeatedly until it returns true, for d at most.
 func (s *session) poll(ctx context.Context, d time.Duration, ok func() bool) bool {
-	end := time.Now().Add(d)
+	end := s.now().Add(d)
 	for ctx.Err() == nil {
 		if ok() {
 			return true
 		}
-		if !time.Now().Before(end) {
+		if !s.now().Before(end) {
 			break
 		}
 		_ = wait.For(ctx, min(200*time.Millisecond, s.patience/10))

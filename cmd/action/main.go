@@ -7,8 +7,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"golang.org/x/term"
-
 	"github.com/org/foreman-action/internal/cli/image"
 	"github.com/org/foreman-action/internal/cli/process"
 )
@@ -20,10 +18,7 @@ func main() {
 	// end the program between two writes to GitHub.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	env := process.Env{
-		Getenv: os.Getenv, Environ: os.Environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Colour:   term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "",
-		Terminal: term.IsTerminal(int(os.Stderr.Fd())),
-		Program:  os.Args[0],
+		Getenv: os.Getenv, Stdout: os.Stdout, Stderr: os.Stderr,
 	}
 	code := image.Main(ctx, env, os.Args[1:])
 	stop()

@@ -17,7 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/org/foreman-action/internal/freeport"
+	"github.com/org/foreman-action/internal/testkit/freeport"
 )
 
 func agentCommand(ts *testscript.TestScript, neg bool, args []string) {

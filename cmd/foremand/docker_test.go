@@ -12,8 +12,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/org/foreman-action/internal/freeport"
-	"github.com/org/foreman-action/store/postgres/postgrestest"
+	"github.com/org/foreman-action/internal/postgrestest"
+	"github.com/org/foreman-action/internal/testkit/freeport"
 )
 
 // condition implements the script conditions docker (on Linux, a Docker engine answers) and postgres (a

@@ -10,9 +10,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/internal/programtest"
-	"github.com/org/foreman-action/internal/ramdir"
-	"github.com/org/foreman-action/store/postgres/postgrestest"
+	"github.com/org/foreman-action/internal/postgrestest"
+	"github.com/org/foreman-action/internal/testkit/programtest"
+	"github.com/org/foreman-action/internal/testkit/ramdir"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts expect")

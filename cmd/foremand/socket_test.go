@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/org/foreman-action/internal/programtest"
+	"github.com/org/foreman-action/internal/testkit/programtest"
 )
 
 // TestSocketOfSystemd restarts the server on a socket that systemd would keep open. Webhooks that

@@ -17,8 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/org/foreman-action/internal/freeport"
-	"github.com/org/foreman-action/internal/programtest"
+	"github.com/org/foreman-action/internal/testkit/freeport"
+	"github.com/org/foreman-action/internal/testkit/programtest"
 )
 
 // TestUnit runs the packages' systemd unit as systemd would, and has systemd itself check it where

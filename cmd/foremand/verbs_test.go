@@ -24,7 +24,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/internal/programtest"
+	"github.com/org/foreman-action/internal/testkit/programtest"
 )
 
 // deadline is how long a script waits for an action of another process.
@@ -257,7 +257,8 @@ func (m message) send(ts *testscript.TestScript, want int) string {
 	for k, v := range m.header {
 		req.Header[k] = v
 	}
-	client := http.Client{Timeout: deadline, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	// A server that reads its configuration again closes idle connections, perhaps while a request begins.
+	client := http.Client{Timeout: deadline, Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
 	if err != nil && m.ending {
 		return ""

@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/org/foreman-action/internal/freeport"
-	"github.com/org/foreman-action/internal/programtest"
+	"github.com/org/foreman-action/internal/testkit/freeport"
+	"github.com/org/foreman-action/internal/testkit/programtest"
 )
 
 // block returns the code block after a marker in docs/server.md, and its position.

@@ -71,7 +71,7 @@ func fill(t *testing.T, path string, n int) {
 			for i := lane; i < n; i += lanes {
 				id := fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
 				message := fmt.Sprintf(`{"task_id":%q,"type":"issue.triage","repo":"o/r","payload":{"number":%d,"title":"T","body":%q},"context":{"llm_backend":{"provider":"a","model":"m"},"memory_summary":null}}`, id, i+1, text)
-				_, err := s.Enqueue(t.Context(), queue.Task{ID: id, Agent: "http://127.0.0.1:1", Repo: "o/r", Issue: i + 1, Message: []byte(message)})
+				_, err := s.Queue().Enqueue(t.Context(), queue.Task{ID: id, Agent: "http://127.0.0.1:1", Repo: "o/r", Issue: i + 1, Message: []byte(message)})
 				if err != nil {
 					errs <- err
 					return

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/org/foreman-action/internal/ramdir"
+	"github.com/org/foreman-action/internal/testkit/ramdir"
 )
 
 func TestMain(m *testing.M) { os.Exit(ramdir.Tests{M: m, Setenv: os.Setenv}.Run()) }

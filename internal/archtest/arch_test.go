@@ -1,8 +1,7 @@
-// Package archtest checks the structure of the whole module: which package may import which,
-// which code may use the process's arguments, environment and streams, how large a package folder
-// may be and how much of it must be read together, and comments. The rules are data, in
-// testdata/arrows.txt and testdata/rooms.txt. Each check is tested on small modules in
-// testdata/*.txtar. testdata/words.txt lists the words that comments, messages and pages avoid.
+// Package archtest checks the structure of the whole module: which package may import which, what
+// a program may contain, which code may use the process's arguments, environment, streams and
+// clock, package variables, and comments of exported names. testdata/levels.txt lists the levels and
+// imports. Each check is tested on small modules in testdata/*.txtar.
 package archtest
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files, and lower the ceilings of rooms.txt and words.txt")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // A check returns the problems of a module, each with its position.
 type check struct {
@@ -29,14 +28,14 @@ type check struct {
 func checks() []check {
 	return []check{
 		{"imports", checkImports},
+		{"programs", checkPrograms},
+		{"table", checkTable},
 		{"outside", checkOutside},
+		{"clock", checkClock},
 		{"init", checkInit},
 		{"vars", checkVars},
-		{"rooms", checkRooms},
-		{"params", checkParams},
-		{"tests", checkTests},
+		{"exported", checkExported},
 		{"docs", checkDocs},
-		{"words", checkWords},
 	}
 }
 
@@ -51,13 +50,6 @@ func TestModule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(tab.words.phrases) == 0 {
-		t.Fatal("testdata/words.txt is missing")
-	}
-	if *update {
-		tab = lowerCeilings(t, m, tab)
-	}
-	t.Log(amounts(m, tab))
 	for _, c := range checks() {
 		t.Run(c.name, func(t *testing.T) {
 			for _, problem := range c.run(m, tab) {
@@ -67,37 +59,8 @@ func TestModule(t *testing.T) {
 	}
 }
 
-// lowerCeilings writes the figures that have improved to testdata/rooms.txt and
-// testdata/words.txt, and returns the new table.
-func lowerCeilings(t *testing.T, m *module, tab table) table {
-	t.Helper()
-	const name = "testdata/rooms.txt"
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	now, err := tab.rooms.lowerAll(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(rewrite(string(text), now)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	const words = "testdata/words.txt"
-	if text, err = os.ReadFile(words); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(words, lowerWords(text, tab.words, m), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if tab, err = readTable(os.DirFS("testdata")); err != nil {
-		t.Fatal(err)
-	}
-	return tab
-}
-
 // TestChecks runs every check on the modules of testdata/*.txtar. Each archive contains a module,
-// its arrows.txt and rooms.txt, and the problems that the checks must find.
+// its levels.txt, and the problems that the checks must find.
 func TestChecks(t *testing.T) {
 	t.Parallel()
 	list, err := filepath.Glob("testdata/*.txtar")
@@ -156,11 +119,13 @@ func problems(t *testing.T, files []txtar.File) string {
 func TestParseTable(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ in, want string }{
-		{"0 a: job\n", ""},
-		{"0 a: job\n0 a: job\n", "arrows.txt:2: a is listed twice"},
-		{"zero a: job\n", `arrows.txt:1: level "zero" is no number`},
-		{"# comment\n\n0 a\n", `arrows.txt:3: want LEVEL PATH: JOB, got "0 a"`},
-		{"> b\n", `arrows.txt:1: want LEVEL PATH: JOB, got "> b"`},
+		{"level low: a\n", ""},
+		{"# comment\n\nlevel low: a\n\tb\n", ""},
+		{"level low: a\n\tb\nlevels high: c\n", `levels.txt:3: unknown keyword "levels"`},
+		{"level low\n", `levels.txt:1: want KEYWORD NAME...: NAME..., got "level low"`},
+		{"only a:\n", `levels.txt:1: want KEYWORD NAME...: NAME..., got "only a:"`},
+		{"level low: a\nlevel high: b a\n", "levels.txt:2: a is listed twice"},
+		{": a\n", `levels.txt:1: want KEYWORD NAME...: NAME..., got ": a"`},
 	}
 	for _, tt := range tests {
 		got := ""

@@ -28,17 +28,45 @@ func checkOutside(m *module, _ table) []string {
 		if f.dir == "." || path.Dir(f.dir) == "cmd" && path.Base(f.path) == "main.go" {
 			continue
 		}
-		names := importNames(f)
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			sel, ok := n.(*ast.SelectorExpr)
-			if !ok {
-				return true
-			}
-			if x, ok := sel.X.(*ast.Ident); ok && x.Obj == nil && slices.Contains(outside()[names[x.Name]], sel.Sel.Name) {
-				out = append(out, fmt.Sprintf("%s: uses %s.%s", m.at(sel), names[x.Name], sel.Sel.Name))
-			}
+		out = append(out, uses(m, f, outside())...)
+	}
+	return out
+}
+
+// uses returns the uses of names in a file. The names are listed by package.
+func uses(m *module, f *source, names map[string][]string) []string {
+	var out []string
+	imports := importNames(f)
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
 			return true
-		})
+		}
+		if x, ok := sel.X.(*ast.Ident); ok && x.Obj == nil && slices.Contains(names[imports[x.Name]], sel.Sel.Name) {
+			out = append(out, fmt.Sprintf("%s: uses %s.%s", m.at(sel), imports[x.Name], sel.Sel.Name))
+		}
+		return true
+	})
+	return out
+}
+
+// checkClock finds uses of the machine's clock in files that are not listed with the word "clock",
+// and listed files that do not use it.
+func checkClock(m *module, tab table) []string {
+	var out []string
+	unused := slices.Sorted(slices.Values(tab.clocks))
+	for _, f := range m.production() {
+		found := uses(m, f, map[string][]string{"time": {"Now", "Since", "Until"}})
+		switch {
+		case tab.forTests(f.dir):
+		case !slices.Contains(tab.clocks, f.path):
+			out = append(out, found...)
+		case len(found) > 0:
+			unused = slices.DeleteFunc(unused, func(name string) bool { return name == f.path })
+		}
+	}
+	for _, name := range unused {
+		out = append(out, "levels.txt: "+name+" does not use the machine's clock")
 	}
 	return out
 }
@@ -79,7 +107,7 @@ func checkInit(m *module, _ table) []string {
 func checkVars(m *module, tab table) []string {
 	var out []string
 	for _, f := range m.production() {
-		v := variables{m: m, f: f, row: tab.rows[f.dir], names: importNames(f)}
+		v := variables{m: m, f: f, linked: tab.linked, names: importNames(f)}
 		for _, d := range f.ast.Decls {
 			decl, ok := d.(*ast.GenDecl)
 			if !ok || decl.Tok != token.VAR {
@@ -100,10 +128,10 @@ func checkVars(m *module, tab table) []string {
 
 // A variables checks the variables of one file.
 type variables struct {
-	m     *module
-	f     *source
-	row   *row              // row of the file's package; may be nil
-	names map[string]string // names of the file's imports
+	m      *module
+	f      *source
+	linked map[string][]string // folders by name of a variable that the linker sets
+	names  map[string]string   // names of the file's imports
 }
 
 // judge returns the problem of the i-th name of a declaration, or nothing.
@@ -112,7 +140,7 @@ func (v variables) judge(decl *ast.GenDecl, spec *ast.ValueSpec, i int) string {
 	switch {
 	case name == "_" || embedded(decl, spec):
 		return ""
-	case v.row != nil && slices.Contains(v.row.linked, name):
+	case slices.Contains(v.linked[name], v.f.dir):
 		return ""
 	case assigned(v.m, v.f.dir, name):
 		return "is changed"
@@ -157,7 +185,7 @@ func frozen(names map[string]string, value ast.Expr) bool {
 		return false
 	}
 	calls := []string{
-		"errors.New", "fmt.Errorf", "regexp.MustCompile", "reflect.TypeFor", "reflect.TypeOf",
+		"errors.New", "fmt.Errorf", "regexp.MustCompile", "github.com/org/foreman-action/internal/text.Regexp", "reflect.TypeFor", "reflect.TypeOf",
 		"strings.NewReplacer", "sync.OnceFunc", "sync.OnceValue", "sync.OnceValues",
 	}
 	return slices.Contains(calls, names[pkg.Name]+"."+sel.Sel.Name)

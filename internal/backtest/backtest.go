@@ -149,7 +149,7 @@ func (r *replay) about() int {
 func (r *replay) issue(ctx context.Context, i triage.Issue) error {
 	h := history{issue: i, bot: r.Bot, now: r.Now}
 	wanted := slices.ContainsFunc(r.engines, func(e *engine) bool {
-		return e.adds(i.Labels) || r.fires(e, h.opening(), nil) || len(i.Labels) > 0 && r.fires(e, h.opening(), i.Labels)
+		return e.adds(i.Labels) || r.fires(ctx, e, h.opening(), nil) || len(i.Labels) > 0 && r.fires(ctx, e, h.opening(), i.Labels)
 	})
 	if !wanted {
 		r.counts.add(h, nil, r.Links)
@@ -165,16 +165,16 @@ func (r *replay) issue(ctx context.Context, i triage.Issue) error {
 	event := r.event(h.opening())
 	decisions := make([]decision, len(r.engines))
 	for k, e := range r.engines {
-		decisions[k] = e.decide(event, h.timeline())
+		decisions[k] = e.decide(ctx, event, h.timeline())
 	}
 	r.counts.add(h, decisions, r.Links)
 	return nil
 }
 
 // fires reports whether a rule fires on an issue with these labels, or cannot be judged.
-func (r *replay) fires(e *engine, i triage.Issue, labels []string) bool {
+func (r *replay) fires(ctx context.Context, e *engine, i triage.Issue, labels []string) bool {
 	i.Labels = labels
-	return e.decide(r.event(i), facts.Opening(i)).matters()
+	return e.decide(ctx, r.event(i), facts.Opening(i)).matters()
 }
 
 // event returns the event that opened an issue.

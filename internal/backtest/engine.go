@@ -1,12 +1,15 @@
 package backtest
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
@@ -73,14 +76,14 @@ func (d decision) matters() bool { return len(d.fired)+len(d.unjudged) > 0 || d.
 
 // decide evaluates the rules for an event. A rule that needs data which is unknown for past events
 // is removed for the rest of the replay.
-func (e *engine) decide(event triage.Delivery, timeline facts.Timeline) decision {
+func (e *engine) decide(ctx context.Context, event triage.Delivery, timeline facts.Timeline) decision {
 	look := &lookup{timeline: timeline}
 	for {
 		known, err := runner.Replay(e.config, event, look, event.Issue.CreatedAt)
 		if err != nil {
 			return decision{err: err}
 		}
-		res, err := e.set.Decide(known)
+		res, err := e.set.Decide(ctx, known)
 		if _, failed := errors.AsType[*rules.EvalError](err); err != nil && !failed {
 			return decision{err: err}
 		}
@@ -88,7 +91,7 @@ func (e *engine) decide(event triage.Delivery, timeline facts.Timeline) decision
 		for _, t := range res.Trace {
 			if t.Outcome == rules.Unknown && slices.Contains(unreplayable(), t.Error) {
 				e.unable[t.ID] = t.Error
-				e.set, again = rules.Without(e.set, t.ID), true
+				e.set, again = (*rules.Set)((*ruleset.Set)(e.set).Rules().Without(t.ID)), true
 			}
 		}
 		if !again {
@@ -117,20 +120,15 @@ func (e *engine) decisionOf(res rules.Result, may func(label string) bool) decis
 			continue
 		}
 		does.actions += a.String() + "\n"
-		switch a.Type {
-		case protocol.ActionAddLabel:
-			name, _, _ := a.Text("label")
-			does.labels = e.permitted(does.labels, may, name)
-		case protocol.ActionAddLabels:
-			names, _, _ := a.Texts("labels")
+		switch spec, _ := protocol.SpecOf(a.Type); {
+		case spec.AddsLabels():
+			names, _, _ := a.Texts(spec.Main)
 			does.labels = e.permitted(does.labels, may, names...)
-		case protocol.ActionCloseIssue:
-			does.closes, _, _ = a.Text("reason")
-			if does.closes == "" {
-				does.closes = completed
-			}
-		case protocol.ActionMarkDuplicate:
+		case a.Type == protocol.ActionMarkDuplicate:
 			does.closes = "duplicate"
+		case spec.Closes():
+			does.closes, _, _ = a.Text("reason")
+			does.closes = cmp.Or(does.closes, completed)
 		}
 	}
 	return d
@@ -158,37 +156,36 @@ const maxLabels = 5000
 // makes a rule that needs it unknown.
 type lookup struct{ timeline facts.Timeline }
 
-// The reasons why a rule cannot be replayed: GitHub returns only current permissions, issues are
-// replayed from the newest to the oldest, and the open pull requests of that time are unknown.
-const (
-	usesPermission = "it uses actor.permission, which is unknown for past events"
-	usesAuthor     = "it uses author.issues or author.pulls, and earlier issues of the author are not counted"
-	usesContrib    = "it uses contrib, and the pull requests that were open then are unknown"
-)
+// usesPermission is the reason why a rule on permissions cannot be replayed: GitHub returns only
+// current permissions. The others are in [facts.LookupSpec]: issues are replayed from the newest to
+// the oldest, and the state of GitHub at that time is unknown.
+const usesPermission = "it uses actor.permission, which is unknown for past events"
 
-func unreplayable() []string { return []string{usesPermission, usesAuthor, usesContrib} }
+// unreplayable returns the reasons why rules cannot be replayed.
+func unreplayable() []string {
+	list := []string{usesPermission}
+	for _, s := range facts.LookupSpecs() {
+		if s.NotReplayed != "" {
+			list = append(list, s.NotReplayed)
+		}
+	}
+	return list
+}
 
-func (l *lookup) Permission(string) (string, error) {
+func (l *lookup) Permission(context.Context, string) (string, error) {
 	return "", &facts.UnknownError{Reason: usesPermission}
 }
 
-func (l *lookup) Author() (facts.Author, error) {
-	return facts.Author{}, &facts.UnknownError{Reason: usesAuthor}
+func (l *lookup) Timeline(context.Context) (facts.Timeline, error) { return l.timeline, nil }
+func (l *lookup) Earlier(context.Context) (facts.Timeline, error)  { return l.timeline, nil }
+
+// Read leaves k unchanged if the part is empty for an issue that was just opened.
+func (l *lookup) Read(_ context.Context, p facts.Part, _ *facts.Known) error {
+	if why := facts.SpecOf(p).NotReplayed; why != "" {
+		return &facts.UnknownError{Reason: why}
+	}
+	return nil
 }
-
-func (l *lookup) Contrib() (facts.Contrib, error) {
-	return facts.Contrib{}, &facts.UnknownError{Reason: usesContrib}
-}
-
-func (l *lookup) Timeline() (facts.Timeline, error) { return l.timeline, nil }
-func (l *lookup) Earlier() (facts.Timeline, error)  { return l.timeline, nil }
-func (l *lookup) Files() ([]string, error)          { return nil, nil }
-func (l *lookup) Messages() ([]string, error)       { return nil, nil }
-func (l *lookup) Reviews() (facts.Reviews, error)   { return facts.Reviews{}, nil }
-func (l *lookup) Memory() (facts.Memory, error)     { return facts.Memory{}, nil }
-
-// Pull is never called, because only issues are replayed.
-func (l *lookup) Pull() (triage.PullRequest, error) { return triage.PullRequest{}, nil }
 
 // unreplayed returns the events that rules listen to, except the replayed one.
 func (e *engine) unreplayed() []string {

@@ -3,9 +3,12 @@ package cli
 import (
 	"context"
 	"io"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
@@ -56,6 +59,35 @@ func TestMainEnds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestJSONCommands checks that the script about --json contains every command with that flag, with
+// good input and with mistakes.
+func TestJSONCommands(t *testing.T) {
+	t.Parallel()
+	script, err := os.ReadFile("../../testdata/script/json.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+		if c.Flags().Lookup("json") == nil {
+			return
+		}
+		n := 0
+		for line := range strings.Lines(string(script)) {
+			if strings.HasPrefix(line, "document ") && strings.Contains(line, " "+c.CommandPath()+" ") {
+				n++
+			}
+		}
+		if n < 2 {
+			t.Errorf("%s: the script has %d lines, want 2 or more", c.CommandPath(), n)
+		}
+	}
+	walk(Commands())
 }
 
 // TestVersion prints the version of the build.

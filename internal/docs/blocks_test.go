@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -14,10 +15,10 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/config"
-	"github.com/org/foreman-action/config/serverconfig"
-	buildconfig "github.com/org/foreman-action/internal/build/config"
 	"github.com/org/foreman-action/internal/cli"
 	"github.com/org/foreman-action/internal/cli/process"
+	buildconfig "github.com/org/foreman-action/internal/coding/build/config"
+	"github.com/org/foreman-action/internal/config/serverconfig"
 	"github.com/org/foreman-action/internal/docs"
 	"github.com/org/foreman-action/protocol"
 )
@@ -35,7 +36,7 @@ var testedElsewhere = map[string]map[string]string{
 
 // markerKnown reports whether a test reads the blocks with the marker of b on a page.
 func markerKnown(page string, b docs.Block) bool {
-	return b.Marker == "" || testedElsewhere[page][b.Marker] != "" || compared(b) || b.Marker == "go output" || b.Marker == emptyFolder ||
+	return b.Marker == "" || testedElsewhere[page][b.Marker] != "" || compared(b) || b.Marker == "go output" || b.Marker == appProgram || b.Marker == emptyFolder ||
 		strings.HasPrefix(b.Marker, "not run: ") || strings.HasPrefix(b.Marker, "file ")
 }
 
@@ -82,7 +83,7 @@ func TestTestedElsewhere(t *testing.T) {
 var parts = map[string]map[string]string{
 	"docs/build.md":       {"builder: {command:": "whole file below", "sandbox: docker": "whole file below"},
 	"docs/server.md":      {"container: {env:": "whole file below"},
-	"docs/contribflow.md": {"limits:": "internal/contrib/scoring/docs_test.go"},
+	"docs/contribflow.md": {"limits:": "internal/scoring/docs_test.go"},
 }
 
 // TestBlocks checks every block of the pages with the code that reads such a file in production.
@@ -211,38 +212,56 @@ func checkJSON(text string) error {
 }
 
 // checkGo builds a whole program in this module. If the page shows the program's output, checkGo
-// compares it.
+// compares it with what the program writes to standard output.
 func checkGo(t *testing.T, page docsPage, b docs.Block) error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	program, err := buildGo(t, b)
+	if err != nil {
+		return err
+	}
+	own := false // whether the block belongs to this program: it follows the program, before the next one
+	for _, shown := range page.Blocks {
+		if shown.Lang == "go" {
+			own = shown == b
+		}
+		if shown.Marker != "go output" || !own {
+			continue
+		}
+		var out, log strings.Builder
+		c := exec.CommandContext(ctx, program)
+		c.Stdout, c.Stderr = &out, &log
+		if err := c.Run(); err != nil || out.String() != shown.Text {
+			return errors.Join(err, fmt.Errorf("the program prints\n%s\nand logs\n%s", out.String(), log.String()))
+		}
+	}
+	return nil
+}
+
+// buildGo builds a whole program in this module, and returns its path.
+func buildGo(t *testing.T, b docs.Block) (program string, err error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	if !strings.Contains(b.Text, "package main\n") {
-		return errors.New("want a whole program")
+		return "", errors.New("want a whole program")
 	}
 	dir := t.TempDir()
 	source, program := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
 	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {absolute(t, "testdata/program/main.go"): source}})
 	if err != nil {
-		return err
+		return "", err
 	}
 	for name, text := range map[string]string{source: b.Text, source + ".json": string(overlay)} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if out, err := exec.CommandContext(ctx, "go", "build", "-overlay", source+".json", "-o", program, "./testdata/program").CombinedOutput(); err != nil {
-		return errors.New(string(out))
+		return "", errors.New(string(out))
 	}
-	for _, shown := range page.Blocks {
-		if shown.Marker != "go output" {
-			continue
-		}
-		out, err := exec.CommandContext(ctx, program).CombinedOutput()
-		if err != nil || string(out) != shown.Text {
-			return errors.Join(err, errors.New("the program prints\n"+string(out)))
-		}
-	}
-	return nil
+	return program, nil
 }
 
 // TestActions checks that the table of docs/actions.md contains each action and its parameters.

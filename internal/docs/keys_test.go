@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/org/foreman-action/config/serverconfig"
+	"github.com/org/foreman-action/internal/config/serverconfig"
 )
 
 // TestServerKeys compares the table of all keys in docs/server.md with the schema of the server's

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/internal/docs"
-	"github.com/org/foreman-action/internal/freeport"
-	"github.com/org/foreman-action/internal/programtest"
+	"github.com/org/foreman-action/internal/testkit/freeport"
+	"github.com/org/foreman-action/internal/testkit/programtest"
 )
 
 // TestWalk runs the commands of each page in order, and compares their output with the page. It

@@ -21,12 +21,11 @@ import (
 	cdpruntime "github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/internal/server/dashboard"
+	"github.com/org/foreman-action/internal/testkit/freeport"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/queue/queuetest"
 )
 
 var shots = flag.String("shots", "", "`directory` for pictures of the dashboard; empty: none are made")
@@ -39,7 +38,7 @@ const browserAgent = "http://agent.example:9001"
 // A station is a server with a dashboard, and its queue in memory.
 type station struct {
 	t       *testing.T
-	q       *queuetest.Queue
+	q       queue.Queue
 	address string
 	stop    func()
 	creds   *access.Credentials
@@ -54,7 +53,7 @@ func newStation(t *testing.T, operator bool) *station {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &station{t: t, q: queuetest.New(queuetest.Options{}), address: at.String()}
+	s := &station{t: t, q: queue.New(queue.Options{}), address: at.String()}
 	var list []access.Credential
 	if operator {
 		list = append(list, access.Credential{Name: "ada", Secret: "correct horse", Operator: true})

@@ -112,7 +112,7 @@ func fillQueue(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.q = store
+	r.q = store.Queue()
 	at := func(minutes float64) { r.now = start.Add(time.Duration(minutes * float64(time.Minute))) }
 
 	at(0)

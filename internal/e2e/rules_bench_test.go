@@ -81,7 +81,7 @@ func BenchmarkRulesBesideCEL(b *testing.B) {
 			"number": issue.Number, "title": issue.Title, "body": issue.Body, "author": issue.Author,
 			"association": issue.Association, "labels": issue.Labels, "comments": issue.Comments,
 		}}
-		r, err := set.Decide(event)
+		r, err := set.Decide(b.Context(), event)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func BenchmarkRulesBesideCEL(b *testing.B) {
 		b.Run(fmt.Sprintf("body=%d/rules", size), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := set.Decide(event); err != nil {
+				if _, err := set.Decide(b.Context(), event); err != nil {
 					b.Fatal(err)
 				}
 			}

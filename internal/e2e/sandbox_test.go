@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/org/foreman-action/internal/sandbox"
+	"github.com/org/foreman-action/internal/coding/sandbox"
 )
 
 // sandboxName begins the names of containers and volumes of these tests.

@@ -19,8 +19,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/org/foreman-action/agent/agenttest"
 	"github.com/org/foreman-action/internal/actions/results/resultstest"
+	"github.com/org/foreman-action/internal/agenttest"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/protocol"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/org/foreman-action/internal/contrib/contract"
+	"github.com/org/foreman-action/internal/coding/contrib/contract"
 )
 
 // A contribution is a folder of contribflow with a workspace. Its GitHub is a folder with one

@@ -20,8 +20,8 @@ import (
 
 // The most bytes that the image may have.
 const (
-	maxImage      = 20_000_000
-	maxCompressed = 8_000_000
+	maxImage      = 16_500_000
+	maxCompressed = 6_500_000
 )
 
 // weigh saves the image, and checks the size and the content of its layers.

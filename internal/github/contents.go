@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -23,7 +23,7 @@ var ErrNoRef = errors.New("no such ref")
 
 // commit matches the names that GitHub accepts for a commit: the first 7 to 40 digits of its hash.
 // A full hash has commitDigits digits.
-var commit = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
+var commit = text.Regexp(`^[0-9a-f]{7,40}$`)
 
 const commitDigits = 40
 
@@ -42,7 +42,7 @@ func fullCommit(ctx context.Context, c *rest.Caller, f config.RemoteFile) (strin
 	if err != nil {
 		return "", err
 	}
-	if len(answer.SHA) != commitDigits || !commit.MatchString(answer.SHA) || !strings.HasPrefix(answer.SHA, f.Ref) {
+	if len(answer.SHA) != commitDigits || !commit().MatchString(answer.SHA) || !strings.HasPrefix(answer.SHA, f.Ref) {
 		return "", fmt.Errorf("%s: %w: GitHub answers with a branch or a tag of that name", o, triage.ErrNotFound)
 	}
 	return answer.SHA, nil

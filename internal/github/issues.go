@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
@@ -97,20 +97,8 @@ func (c *Client) Write(ctx context.Context, ref triage.Ref, e effect.Effect) (ef
 	if err := complete(ctx, c.caller, w); err != nil {
 		return effect.Written{}, err
 	}
-	_, err = c.caller.Do(ctx, w.op, w.call)
-	a, ok := errors.AsType[*rest.AnswerError](err)
-	_, refused := errors.AsType[*triage.RefusedError](err)
-	switch {
-	case refused:
-		return effect.Written{}, err
-	case ok && w.missing != "" && a.Status == http.StatusNotFound && strings.EqualFold(a.Message, w.missing):
-		return effect.Written{}, nil
-	case ok && w.call.GraphQL && !errors.Is(err, triage.ErrUncertain) && !errors.Is(err, triage.ErrLimited):
-		// A plain error, and no PermissionError, lets the caller try the REST API, which may accept
-		// what the GraphQL API refuses.
-		return effect.Written{}, fmt.Errorf("%s: %w", w.op, a)
-	case err != nil:
-		return effect.Written{}, err
+	if _, err := c.caller.Do(ctx, w.op, w.call); err != nil {
+		return effect.Written{}, w.failed(err)
 	}
 	return result(w, effect.Values(e))
 }
@@ -169,7 +157,7 @@ func (c *Client) Open(ctx context.Context, ref triage.Ref, calls int) ([]triage.
 func (c *Client) Find(ctx context.Context, ref triage.Ref, query string, most int) (runner.Found, error) {
 	o := rest.InRepository("search issues of", ref.Owner, ref.Repo, rest.NeedIssuesRead)
 	q := url.Values{"q": {searchFor(ref, query)}, "per_page": {strconv.Itoa(min(most, rest.PageSize))}}
-	if !triage.Sorts(query) {
+	if !text.Sorts(query) {
 		q.Set("sort", "created")
 		q.Set("order", "asc")
 	}

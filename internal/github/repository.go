@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/github/rest"
@@ -190,6 +192,27 @@ func (c *Client) Opened(ctx context.Context, ref triage.Ref, login string) ([]tr
 	return list, err
 }
 
+// Account returns an account. See [runner.Repository].
+func (c *Client) Account(ctx context.Context, ref triage.Ref, login string) (triage.Account, error) {
+	o := rest.LookUp(fmt.Sprintf("look up the account %q for", rest.Clip(login, 100)), ref)
+	if !rest.Segment(login) {
+		return triage.Account{}, fmt.Errorf("%s: %w", o, triage.ErrNotFound)
+	}
+	var answer struct {
+		ID        int64     `json:"id"`
+		Login     string    `json:"login"`
+		Type      string    `json:"type"`
+		CreatedAt time.Time `json:"created_at"`
+	}
+	if _, err := c.caller.Do(ctx, o, rest.Call{Method: http.MethodGet, Path: "users/" + url.PathEscape(login), Out: &answer}); err != nil {
+		return triage.Account{}, err
+	}
+	if !strings.EqualFold(answer.Login, login) {
+		return triage.Account{}, fmt.Errorf("%s: %w: GitHub answers with %q", o, triage.ErrNotFound, rest.Clip(answer.Login, 100))
+	}
+	return triage.Account{ID: answer.ID, Type: answer.Type, CreatedAt: answer.CreatedAt}, nil
+}
+
 // A changedFile is a file of a pull request in GitHub's JSON.
 type changedFile struct {
 	Filename string `json:"filename"`
@@ -215,7 +238,7 @@ func (c *Client) File(ctx context.Context, t Tree, path string) ([]byte, error) 
 func (c *Client) FileAt(ctx context.Context, f config.RemoteFile) ([]byte, error) {
 	ref := f.Ref
 	switch {
-	case !commit.MatchString(ref):
+	case !commit().MatchString(ref):
 		ref = "refs/tags/" + strings.TrimPrefix(ref, "refs/tags/")
 	case len(ref) < commitDigits:
 		full, err := fullCommit(ctx, c.caller, f)
@@ -225,6 +248,16 @@ func (c *Client) FileAt(ctx context.Context, f config.RemoteFile) ([]byte, error
 		ref = full
 	}
 	return file(ctx, c.caller, contentsOp("read", "file", Tree{f.Owner, f.Repo, f.Ref}, f.Path), ref, f.Path)
+}
+
+// Extended returns the file that a configuration extends, for [config.Spec.Remote]. The error matches
+// fs.ErrNotExist if the file does not exist at that tag or commit.
+func (c *Client) Extended(ctx context.Context, f config.RemoteFile) ([]byte, error) {
+	data, err := c.FileAt(ctx, f)
+	if errors.Is(err, triage.ErrNotFound) {
+		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	}
+	return data, err
 }
 
 // Dir returns the paths of the files directly in a directory, sorted; "" is the root. Errors are

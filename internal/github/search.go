@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -15,7 +16,7 @@ const maxFound = 1000
 // issues or pull requests.
 func searchFor(ref triage.Ref, query string) string {
 	within := fmt.Sprintf("%s repo:%s/%s", query, ref.Owner, ref.Repo)
-	if !triage.FindsPulls(query) {
+	if !text.FindsPulls(query) {
 		within += " is:issue"
 	}
 	return within

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -120,6 +121,10 @@ func decodeTimelineEvent(raw json.RawMessage) (triage.TimelineEvent, bool) {
 		e.IssueType = field(in["issue_type"], "name")
 	case "issue_type_removed":
 		e.IssueType = field(in["prev_issue_type"], "name")
+	case "review_requested", "review_request_removed":
+		if e.Reviewer = field(in["requested_reviewer"], "login"); e.Reviewer == "" && len(in["requested_team"]) > 0 {
+			e.Reviewer = effect.TeamName(field(in["requested_team"], "slug"))
+		}
 	case "closed":
 		e.Reason = rest.Text(in["state_reason"])
 	case "committed":

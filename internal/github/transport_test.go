@@ -15,10 +15,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/internal/testkit/freeport"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -9,12 +10,14 @@ import (
 
 // A comment is a comment in GitHub's JSON.
 type comment struct {
-	ID        int64     `json:"id"`
-	URL       string    `json:"html_url"`
-	Issue     string    `json:"issue_url"`
-	Body      string    `json:"body"`
-	CreatedAt time.Time `json:"created_at"`
-	User      *login    `json:"user"` // null for a deleted account
+	ID        int64           `json:"id"`
+	NodeID    string          `json:"node_id"`
+	URL       string          `json:"html_url"`
+	Issue     string          `json:"issue_url"`
+	Body      string          `json:"body"`
+	CreatedAt time.Time       `json:"created_at"`
+	User      *login          `json:"user"`      // null for a deleted account
+	Minimized json.RawMessage `json:"minimized"` // null, or missing, for a visible comment
 }
 
 type login struct {
@@ -23,7 +26,7 @@ type login struct {
 }
 
 func (c comment) comment() triage.Comment {
-	out := triage.Comment{ID: c.ID, URL: c.URL, Body: c.Body, CreatedAt: c.CreatedAt}
+	out := triage.Comment{ID: c.ID, NodeID: c.NodeID, Hidden: len(c.Minimized) > 0 && string(c.Minimized) != "null", URL: c.URL, Body: c.Body, CreatedAt: c.CreatedAt}
 	if c.User != nil {
 		out.Author, out.AuthorType = c.User.Login, c.User.Type
 	}

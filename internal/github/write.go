@@ -25,6 +25,7 @@ type write struct {
 	edit        *edit
 	duplicateOf *int
 	milestone   *string
+	only        bool   // no other call has the same effect
 	missing     string // GitHub's message when the label to remove does not exist, which is a success
 }
 
@@ -53,6 +54,10 @@ type (
 	}
 	noMilestone struct {
 		Milestone *int `json:"milestone"` // always null, which removes the milestone
+	}
+	reviewers struct {
+		Users []string `json:"reviewers"`
+		Teams []string `json:"team_reviewers"`
 	}
 	reactionContent struct {
 		Content string `json:"content"`
@@ -125,8 +130,14 @@ func writeOf(ref triage.Ref, e effect.Effect) (write, error) {
 		return onIssue("unlock", ref).with(http.MethodDelete, "/lock", nil).answered(&noAnswer{}), nil
 	case effect.React:
 		return react(ref, e), nil
+	case effect.HideComment:
+		return hideComment(ref, e)
+	case effect.RequestReview:
+		return requestReview(ref, e), nil
 	case effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
 		return write{}, fmt.Errorf("write %s on %s: GitHub does not store it, only the memory does", effect.TypeOf(e), ref)
+	case effect.Custom:
+		return write{}, fmt.Errorf("write %s on %s: it is no action of GitHub", effect.TypeOf(e), ref)
 	}
 	return write{}, nil
 }
@@ -253,6 +264,54 @@ func react(ref triage.Ref, e effect.React) write {
 	return w
 }
 
+// minimization hides a comment. The REST API has no such call.
+const minimization = `mutation($comment: ID!) {
+  minimizeComment(input: {subjectId: $comment, classifier: OUTDATED}) { minimizedComment { isMinimized } }
+}`
+
+// A commentID is the variable of the mutation [minimization].
+type commentID struct {
+	Comment string `json:"comment"`
+}
+
+// A minimized is the comment after a minimization, in GitHub's JSON.
+type minimized struct {
+	Data struct {
+		Hiding struct {
+			Comment struct {
+				Hidden bool `json:"isMinimized"`
+			} `json:"minimizedComment"`
+		} `json:"minimizeComment"`
+	} `json:"data"`
+}
+
+// hideComment hides a comment as outdated. ErrNotFound means that the comment was deleted.
+func hideComment(ref triage.Ref, e effect.HideComment) (write, error) {
+	w := onIssue("hide a comment on", ref)
+	if e.ID == "" {
+		return w, fmt.Errorf("%s: its id is missing", w.op)
+	}
+	w.op.Absent, w.only = triage.ErrNotFound, true
+	w.call = rest.Call{GraphQL: true, In: rest.Query{Query: minimization, Variables: commentID{e.ID}}}
+	return w.answered(&minimized{}), nil
+}
+
+// requestReview requests reviews. A RefusedError means that GitHub does not accept one of the users
+// or teams; then it requests none.
+func requestReview(ref triage.Ref, e effect.RequestReview) write {
+	w := onIssue("request reviews of", ref)
+	if len(e.Users)+len(e.Teams) == 0 {
+		return w
+	}
+	// GitHub does not resolve a team that the token cannot read, as with a workflow's own token.
+	w.op.Need, w.op.Refusals = rest.NeedPullsWrite, []string{"review", "could not resolve to a node"}
+	w.call = rest.Call{
+		Method: http.MethodPost, Path: fmt.Sprintf("repos/%s/%s/pulls/%d/requested_reviewers", ref.Owner, ref.Repo, ref.Number),
+		In: reviewers{append([]string{}, e.Users...), append([]string{}, e.Teams...)},
+	}
+	return w.answered(&changed{})
+}
+
 // complete looks up the data that a write needs: the id of an issue, or the number of an open
 // milestone. It prefers a milestone with the same title to one that differs only in case. It reads
 // at most 400 milestones. A RefusedError means that the milestone does not exist, or that the issue
@@ -277,6 +336,29 @@ func complete(ctx context.Context, c *rest.Caller, w write) (err error) {
 	return nil
 }
 
+// failed returns the error of a write whose call failed; nil if the call had nothing to do.
+func (w write) failed(err error) error {
+	a, ok := errors.AsType[*rest.AnswerError](err)
+	_, refused := errors.AsType[*triage.RefusedError](err)
+	switch {
+	case refused:
+		return err
+	case ok && w.missing != "" && a.Status == http.StatusNotFound && strings.EqualFold(a.Message, w.missing):
+		return nil
+	case ok && w.only && a.Type == "NOT_FOUND":
+		return fmt.Errorf("%s: %w: %w", w.op, w.op.Absent, a)
+	case ok && w.only && (a.Type == "FORBIDDEN" || a.Type == "INSUFFICIENT_SCOPES"):
+		return fmt.Errorf("%s: %w", w.op, &triage.PermissionError{Need: w.op.Need, Err: a})
+	case ok && w.only && a.Type == "UNPROCESSABLE":
+		return fmt.Errorf("%s: %w", w.op, &triage.RefusedError{Reason: a.Error(), Err: a})
+	case ok && w.call.GraphQL && !w.only && !errors.Is(err, triage.ErrUncertain) && !errors.Is(err, triage.ErrLimited):
+		// A plain error, and no PermissionError, lets the caller try the REST API, which may accept
+		// what the GraphQL API refuses.
+		return fmt.Errorf("%s: %w", w.op, a)
+	}
+	return err
+}
+
 var errNoNumber = errors.New("it has no number")
 
 // result returns the outcome of a successful write; logins are the users that should be assigned.
@@ -291,6 +373,10 @@ func result(w write, logins []string) (effect.Written, error) {
 	case *removed:
 		if got.Data.Removal.Issue.Number != w.op.Ref.Number {
 			return out, w.op.Unreadable(errors.New("it does not name the issue"))
+		}
+	case *minimized:
+		if !got.Data.Hiding.Comment.Hidden {
+			return out, w.op.Unreadable(errors.New("the comment is not hidden"))
 		}
 	case *changed:
 		if got.Number == 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/triage"
@@ -55,7 +56,7 @@ func decision(t *testing.T, request importer.Request, f facts.Facts) rules.Resul
 		t.Fatal(err)
 	}
 	f.Now, f.Issue.Number = now, 7
-	r, err := c.Rules.Decide(f)
+	r, err := c.Rules.Decide(t.Context(), f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +266,7 @@ func TestStaleAgainstPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range c.Rules.IDs() {
-		if !c.Rules.OverridesHumans(id) {
+		if !(*ruleset.Set)(c.Rules).Rules().OverridesHumans(id) {
 			t.Errorf("the rule %s leaves alone what people did", id)
 		}
 	}
@@ -367,7 +368,7 @@ func TestComment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := c.Rules.Decide(facts.Facts{
+	r, err := c.Rules.Decide(t.Context(), facts.Facts{
 		Issue: triage.Issue{Number: 7, Author: "octocat"},
 		Event: triage.Event{Name: "issues", Action: "labeled", Label: "bug"},
 		Actor: triage.Actor{Type: "User"},

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/org/foreman-action/internal/rulesource"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 )
@@ -56,9 +57,17 @@ func gathered(d draft, p page) (draft, page, error) {
 }
 
 func result(d draft, p page, unmapped yamlfile.Problems) Result {
-	r := Result{Unmapped: unmapped, Rules: d.count()}
+	r := Result{Unmapped: unmapped, Rules: d.count(), Shadow: d.shadow, Notes: p.notes, Items: p.rules, Policy: d.need()}
 	if r.Rules > 0 {
 		r.Config = []byte(p.text)
+	}
+	for _, e := range d.entries {
+		for _, one := range e.rules {
+			r.IDs = append(r.IDs, one.id)
+			if example, ok := one.example(); ok {
+				r.Examples = append(r.Examples, example)
+			}
+		}
 	}
 	return r
 }
@@ -69,11 +78,9 @@ func compile(text string) (yamlfile.Problems, error) {
 	if err != nil {
 		return nil, fmt.Errorf("import: read the produced rules: %w", err)
 	}
-	src := rules.Source{File: f, Node: yamlfile.Child(f.Root(), "rules")}
-	if src.Node == nil || src.Node.Tag == "!!null" {
-		return nil, nil
+	if list := yamlfile.Child(f.Root(), "rules"); !yamlfile.IsNull(list) {
+		_, err = rules.Compile(rules.Source(rulesource.New(rulesource.Parts{File: f, Rules: list})))
 	}
-	_, err = rules.Compile(src)
 	ps, _ := errors.AsType[yamlfile.Problems](err)
 	return ps, nil
 }
@@ -87,7 +94,7 @@ func refusals(p page, mistakes yamlfile.Problems) map[int]string {
 			i--
 		}
 		if out[i] == "" {
-			out[i] = m.Msg
+			out[i] = m.Message
 		}
 	}
 	return out

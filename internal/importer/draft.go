@@ -2,7 +2,6 @@ package importer
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/org/foreman-action/internal/importer/layout"
 	"github.com/org/foreman-action/internal/yamlfile"
@@ -15,17 +14,9 @@ type draft struct {
 	hints   []string // general differences from the source
 	top     []string // notes that belong to no entry
 	shadow  bool     // mode: shadow
-	policy  policy
+	policy  Policy
 	entries []entry
 	given   ids // ids that rules already have
-}
-
-// A policy lists what the rules need in the policy section beyond its defaults.
-type policy struct {
-	limits   map[string]int
-	interval bool // no minimal time between comments
-	comments bool // no minimal time between comments, and no limit to their number
-	writes   bool // no limit to the number of changes
 }
 
 // An entry is a part of the source with its rules and notes.
@@ -56,10 +47,10 @@ type files struct{ source, workflow *yamlfile.File }
 // the approximate length of the rules. assemble stops as soon as size exceeds the limit of a file.
 func assemble(in files, lines []string, r reading, given ids) (d draft, found *report, size int) {
 	found = &report{seen: map[place]bool{}}
-	d = draft{source: in.source.Name(), shadow: r.shadow, policy: policy{limits: map[string]int{}, writes: r.unlimited}}
+	d = draft{source: in.source.Name(), shadow: r.shadow, policy: Policy{Limits: map[string]int{}, Writes: r.unlimited}}
 	for action, n := range r.limits {
 		if n > 0 {
-			d.policy.limits[action] = n
+			d.policy.Limits[action] = n
 		}
 	}
 	// sort adds findings to the report, the mistakes or the hints, and returns notes for the new
@@ -95,33 +86,12 @@ func assemble(in files, lines []string, r reading, given ids) (d draft, found *r
 			size += one.size()
 			d.policy.need(one)
 		}
-		d.policy.comments = d.policy.comments || p.comments
-		d.policy.interval = d.policy.interval || p.interval || p.comments
+		d.policy.Comments = d.policy.Comments || p.comments
+		d.policy.Interval = d.policy.Interval || p.interval || p.comments
 		if d.entries = append(d.entries, e); size > yamlfile.MaxSize {
 			break
 		}
 	}
 	sort(r.after)
 	return d, found, size
-}
-
-// need raises the limits of the policy so that the rule's actions are allowed.
-func (p policy) need(r rule) {
-	for _, a := range r.then {
-		if n := beyondUsual(a.name, r.count(a.name)); n > p.limits[a.name] {
-			p.limits[a.name] = n
-		}
-	}
-}
-
-// beyondUsual returns n if n actions of a type per event exceed the policy's default limit, else 0.
-func beyondUsual(action string, n int) int {
-	usual := 1
-	if strings.HasSuffix(action, "_label") {
-		usual = 5
-	}
-	if n <= usual {
-		return 0
-	}
-	return n
 }

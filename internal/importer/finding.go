@@ -162,7 +162,7 @@ func (r *report) list(p yamlfile.Problem) string {
 		p.Source = "" // without the source line, because shortening a long one is slow
 	}
 	r.listed = append(r.listed, p)
-	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Msg)
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 }
 
 // problems returns the report in the order of the source. file is the name for the last problem,
@@ -173,7 +173,7 @@ func (r *report) problems(file string) yamlfile.Problems {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if r.unlisted > 0 {
-		out = append(out, yamlfile.Problem{File: file, Msg: fmt.Sprintf("%d more differences are not listed", r.unlisted)})
+		out = append(out, yamlfile.Problem{File: file, Message: fmt.Sprintf("%d more differences are not listed", r.unlisted)})
 	}
 	return out
 }

@@ -53,7 +53,7 @@ func checkImport(t *testing.T, r importer.Request) {
 		return
 	}
 	for _, p := range res.Unmapped {
-		if p.Line < 1 || p.Column < 1 || p.Msg == "" {
+		if p.Line < 1 || p.Column < 1 || p.Message == "" {
 			t.Errorf("a note without place or text: %#v", p)
 		}
 	}

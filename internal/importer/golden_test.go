@@ -90,10 +90,10 @@ func checkOpen(t *testing.T, res importer.Result) {
 	t.Helper()
 	var want, got []string
 	for _, p := range res.Unmapped {
-		want = append(want, fmt.Sprintf("differs from the original: %s:%d:%d: %s", p.File, p.Line, p.Column, p.Msg))
+		want = append(want, fmt.Sprintf("differs from the original: %s:%d:%d: %s", p.File, p.Line, p.Column, p.Message))
 	}
 	for _, p := range importer.Open("imported.yml", res.Config) {
-		got = append(got, p.Msg)
+		got = append(got, p.Message)
 	}
 	slices.Sort(want)
 	slices.Sort(got)

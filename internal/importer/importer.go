@@ -52,6 +52,15 @@ type Result struct {
 	Unmapped yamlfile.Problems
 	// Rules is the number of rules in Config.
 	Rules int
+	// Examples are events for the rules for which one is known, in the order of the rules.
+	Examples []Example
+
+	// The content of Config, for a file that joins several imports.
+	Shadow bool   // the source writes nothing
+	Notes  string // comments about the file as a whole
+	Items  string // the items of the list of rules
+	IDs    []string
+	Policy Policy
 }
 
 // tools returns the supported tools in the order in which the help lists them.
@@ -117,7 +126,7 @@ func Import(r Request) (Result, error) {
 		return Result{}, err
 	}
 	if d.count() > maxRules || size > yamlfile.MaxSize {
-		return Result{}, yamlfile.Problems{{File: source.Name(), Msg: fmt.Sprintf(
+		return Result{}, yamlfile.Problems{{File: source.Name(), Message: fmt.Sprintf(
 			"import: the result has more than %d rules or %d bytes; split the configuration", maxRules, yamlfile.MaxSize)}}
 	}
 	return finish(d, found, source)

@@ -8,11 +8,12 @@ import (
 
 	"github.com/org/foreman-action/internal/importer/jsregexp"
 	"github.com/org/foreman-action/internal/importer/jsyaml"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // slashes matches a regular expression with flags, such as /text/i.
-var slashes = regexp.MustCompile(`^/(.+)/(.*)$`)
+var slashes = text.Regexp(`^/(.+)/(.*)$`)
 
 // An issueLabeler holds the settings of github/issue-labeler that apply to every label.
 type issueLabeler struct {
@@ -69,12 +70,12 @@ func readIssueLabeler(doc document, s step) reading {
 }
 
 // number parses the number at the start of a text, as the source does.
-var number = regexp.MustCompile(`^\s*\+?0*([0-9]+)`)
+var number = text.Regexp(`^\s*\+?0*([0-9]+)`)
 
 // one reports whether an input is 1. github/issue-labeler treats every other text as false.
 func (s step) one(name string) (bool, findings) {
 	text, n, found := s.input(name)
-	m := number.FindStringSubmatch(text)
+	m := number().FindStringSubmatch(text)
 	if m == nil && text != "" {
 		found = append(found, lost(n, "%s: github/issue-labeler does not read %s as a number, so the input is off; use 1 for on", name, quoted(text)).inWorkflow())
 	}
@@ -96,7 +97,7 @@ func (l issueLabeler) label(p pair) part {
 			continue
 		}
 		flags := ""
-		if m := slashes.FindStringSubmatch(text); m != nil {
+		if m := slashes().FindStringSubmatch(text); m != nil {
 			text, flags = m[1], m[2]
 		}
 		if when.size() > 2*maxCondition {
@@ -114,7 +115,7 @@ func (l issueLabeler) label(p pair) part {
 	case l.exact:
 		r.sync = inCase(name)
 	default:
-		r.sync = is(call("label", name))
+		r.sync = labeled(name)
 	}
 	return part{rules: []rule{r}, found: found}
 }
@@ -158,7 +159,7 @@ func notBefore(s step) (term, findings) {
 }
 
 // fileVersion finds the version in the name of a file such as labeler-v2.yml.
-var fileVersion = regexp.MustCompile(`-v([0-9A-Za-z.]+)\.ya?ml$`)
+var fileVersion = text.Regexp(`-v([0-9A-Za-z.]+)\.ya?ml$`)
 
 // ofVersion returns the condition that an issue names the version in the configuration file's name.
 func ofVersion(s step, file string) (term, findings) {
@@ -166,7 +167,7 @@ func ofVersion(s step, file string) (term, findings) {
 	if n == nil {
 		return term{}, found
 	}
-	m := fileVersion.FindStringSubmatch(file)
+	m := fileVersion().FindStringSubmatch(file)
 	if m == nil {
 		return term{}, append(found, lost(n, "enable-versioned-regex: the file name %s contains no version (as in labeler-v1.yml); its rules apply to every issue", quoted(file)).inWorkflow())
 	}
@@ -177,7 +178,7 @@ func ofVersion(s step, file string) (term, findings) {
 	// \b prevents that version 1 also matches version 10.
 	text, problems := jsregexp.Translate(src[:open]+"(?:"+regexp.QuoteMeta(m[1])+`)\b`+src[end:], "")
 	if len(problems) == 0 {
-		return is("issue.body matches `" + text + "`"), found
+		return matches("issue.body", text), found
 	}
 	for _, p := range jsregexp.Rejected(problems) {
 		found = append(found, wrong(n, "versioned-regex: %s", p.Msg).inWorkflow())
@@ -216,7 +217,7 @@ func missingVersion(s step, on []string) ([]part, findings) {
 	}
 	p := part{name: name}
 	if name, p.found = labelName(n, name); len(p.found) == 0 {
-		p.rules = []rule{{name: name, on: on, when: not(is("issue.body matches `" + text + "`")), sync: is(call("label", name)), override: true, then: []act{do("add_label", template(name))}}}
+		p.rules = []rule{{name: name, on: on, when: not(matches("issue.body", text)), sync: labeled(name), override: true, then: []act{do("add_label", template(name))}}}
 	}
 	return []part{p}, found
 }

@@ -131,7 +131,7 @@ func (r globReader) anyToAny(list []*yaml.Node) match {
 		case !g.Negated:
 			positive = append(positive, g.Any...)
 		case r.hidesNothing(g.Any):
-			terms = append(terms, not(is(call("all_files", g.Any...))))
+			terms = append(terms, not(onFiles("all_files", g.Any)))
 		default:
 			terms = append(terms, ofFiles("any", r.path(g)))
 		}
@@ -160,9 +160,13 @@ func ofFiles(function string, t term) term {
 	case t.text == never || t.text == always && function == "all":
 		return t
 	case t.text == always:
-		return is("len(pr.files) > 0")
+		return is("len(pr.files) > 0").needs(Example{Files: []string{"file"}})
 	}
-	return is(function + "(pr.files, " + t.line() + ")")
+	e := t.example()
+	if len(e.Files) == 0 {
+		e.Files = []string{"file"}
+	}
+	return is(function + "(pr.files, " + t.line() + ")").needs(e)
 }
 
 // A group is a list of globs, and the paths that none of them matches because of a leading dot.
@@ -174,7 +178,9 @@ type group struct {
 // path returns the condition that one of the globs matches the path #.
 func (g group) path() term {
 	on := func(globs []string) term {
-		return is(strings.Replace(call("matches_glob", slices.Clone(globs)...), "(", "(#, ", 1))
+		t := onFiles("matches_glob", globs)
+		t.text = strings.Replace(t.text, "(", "(#, ", 1)
+		return t
 	}
 	if g.hidden == nil {
 		return on(g.globs)
@@ -243,12 +249,12 @@ func calls(function string, texts []string) []term {
 	start, size := 0, 0
 	for i, s := range texts {
 		if size += len(s) + 4; size > maxCondition/2 {
-			out = append(out, is(call(function, slices.Clone(texts[start:i+1])...)))
+			out = append(out, onFiles(function, texts[start:i+1]))
 			start, size = i+1, 0
 		}
 	}
 	if start < len(texts) {
-		out = append(out, is(call(function, slices.Clone(texts[start:])...)))
+		out = append(out, onFiles(function, texts[start:]))
 	}
 	return out
 }
@@ -267,11 +273,11 @@ func (r globReader) eachGlob(op string, list []*yaml.Node) match {
 		case len(g.Any) == 0:
 			terms = append(terms, r.path(g))
 		case r.hidesNothing(g.Any) && g.Negated:
-			terms = append(terms, not(is(call("any_file", g.Any...))))
+			terms = append(terms, not(onFiles("any_file", g.Any)))
 		case r.hidesNothing(g.Any):
-			terms = append(terms, is(call("all_files", g.Any...)))
+			terms = append(terms, onFiles("all_files", g.Any))
 		case len(groups) == 1 && !g.Negated:
-			terms = append(terms, all(is(call("all_files", g.Any...)), not(is(call("any_file", groups[0].hidden...)))))
+			terms = append(terms, all(onFiles("all_files", g.Any), not(onFiles("any_file", groups[0].hidden))))
 		default:
 			terms = append(terms, all(is("len(pr.files) > 0"), ofFiles("all", r.path(g))))
 		}

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -9,32 +8,33 @@ import (
 
 	"github.com/org/foreman-action/internal/importer/layout"
 	"github.com/org/foreman-action/internal/importer/workflow"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 var (
-	noteLine = regexp.MustCompile(`^ *# (.+:[0-9]+:[0-9]+: .+)$`)
-	joined   = regexp.MustCompile(`^ *# From .+, a configuration of [^ ]+\.$`) // in a file that was imported from several files
-	moreLine = regexp.MustCompile(`^ *#   (\S.*)$`)
+	noteLine = text.Regexp(`^ *# (.+:[0-9]+:[0-9]+: .+)$`)
+	joined   = text.Regexp(`^ *# From .+, a configuration of [^ ]+\.$`) // in a file that was imported from several files
+	moreLine = text.Regexp(`^ *#   (\S.*)$`)
 )
 
 // Open returns the differences from the source that an imported file still lists in its comments,
 // as warnings at these lines. It returns none for a file that was not imported.
 func Open(name string, src []byte) yamlfile.Problems {
 	lines := layout.Lines(src)
-	if !strings.HasPrefix(lines[0], head) && !slices.ContainsFunc(lines, joined.MatchString) {
+	if !strings.HasPrefix(lines[0], head) && !slices.ContainsFunc(lines, joined().MatchString) {
 		return nil
 	}
 	var out yamlfile.Problems
 	within := false
 	for i, line := range lines {
-		note, more := noteLine.FindStringSubmatch(line), moreLine.FindStringSubmatch(line)
+		note, more := noteLine().FindStringSubmatch(line), moreLine().FindStringSubmatch(line)
 		switch {
 		case note != nil:
 			column := strings.Index(line, "#") + 1
-			out = append(out, yamlfile.Problem{File: name, Line: i + 1, Column: column, Warning: true, Source: line, Msg: "differs from the original: " + note[1]})
+			out = append(out, yamlfile.Problem{File: name, Line: i + 1, Column: column, Warning: true, Source: line, Message: "differs from the original: " + note[1]})
 		case within && more != nil:
-			out[len(out)-1].Msg += " " + more[1]
+			out[len(out)-1].Message += " " + more[1]
 		}
 		within = note != nil || within && more != nil
 	}

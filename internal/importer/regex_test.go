@@ -74,7 +74,7 @@ func importRegex(t *testing.T, re string) *rules.Set {
 
 func fires(t *testing.T, set *rules.Set, body string) bool {
 	t.Helper()
-	r, err := set.Decide(facts.Facts{Issue: triage.Issue{Number: 1, Body: body}, Event: triage.Event{Name: "issues", Action: "opened"}})
+	r, err := set.Decide(t.Context(), facts.Facts{Issue: triage.Issue{Number: 1, Body: body}, Event: triage.Event{Name: "issues", Action: "opened"}})
 	if err != nil {
 		t.Error(err)
 	}

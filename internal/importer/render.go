@@ -2,8 +2,6 @@ package importer
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/importer/layout"
@@ -14,38 +12,51 @@ const head = "# Imported by foreman rules import from "
 
 // A page is the text of a configuration file.
 type page struct {
-	text   string
-	starts []int // number of the first line of each rule, from 1
+	text         string
+	starts       []int  // number of the first line of each rule, from 1
+	notes, rules string // the comments after the first one, and the items of the list of rules
 }
 
 // render returns the whole file.
 func render(d draft) page {
 	w := writer{line: 1}
 	w.comment("# ", fmt.Sprintf(strings.TrimPrefix(head, "# ")+"%s, a configuration of %s.", d.source, d.action))
+	start := w.b.Len()
 	w.comment("# ", d.hints...)
 	if len(d.top) > 0 {
 		w.comment("# ", "Differences from the original that belong to no single rule:")
 		w.comment("# ", d.top...)
 	}
+	notes := w.b.String()[start:]
 	w.lines("version: 1")
 	if d.shadow {
 		w.lines("mode: shadow")
 	}
-	w.policy(d)
+	policy := Section([]Policy{d.need()}, "as %s does", "%s has no such limit")
+	w.b.WriteString(policy)
+	w.line += strings.Count(policy, "\n")
 	w.lines("rules:")
+	start = w.b.Len()
 	for _, e := range d.entries {
 		w.entry(e)
 	}
-	return page{w.b.String(), w.rules}
+	text := w.b.String()
+	return page{text, w.rules, notes, text[start:]}
 }
 
-// does reports whether a rule has one of the actions.
-func (d draft) does(actions ...string) bool {
-	return slices.ContainsFunc(d.entries, func(e entry) bool {
-		return slices.ContainsFunc(e.rules, func(r rule) bool {
-			return slices.ContainsFunc(r.then, func(a act) bool { return slices.Contains(actions, a.name) })
-		})
-	})
+// need returns the policy with the types of the rules' actions. A plural such as add_labels counts as
+// add_label.
+func (d draft) need() Policy {
+	p := d.policy
+	p.Action, p.Types = d.action, map[string]bool{}
+	for _, e := range d.entries {
+		for _, r := range e.rules {
+			for _, a := range r.then {
+				p.Types[strings.TrimSuffix(a.name, "s")] = true
+			}
+		}
+	}
+	return p
 }
 
 // A writer collects the text of a page.
@@ -66,35 +77,6 @@ func (w *writer) lines(list ...string) {
 func (w *writer) comment(prefix string, texts ...string) {
 	for _, s := range texts {
 		w.lines(layout.Comment(prefix, s)...)
-	}
-}
-
-func (w *writer) policy(d draft) {
-	p, closes, adds := d.policy, d.does("close_issue"), d.does("add_label", "add_labels")
-	if !closes && !adds && len(p.limits) == 0 && !p.interval && !p.writes {
-		return
-	}
-	w.lines("policy:")
-	if closes {
-		w.lines("  allow_close: true")
-	}
-	if adds {
-		w.lines("  create_labels: true # as " + d.action + " does")
-	}
-	if len(p.limits) > 0 {
-		w.lines("  limits:")
-		for _, name := range slices.Sorted(maps.Keys(p.limits)) {
-			w.lines(fmt.Sprintf("    %s: %d", name, p.limits[name]))
-		}
-	}
-	if p.writes {
-		w.lines("  max_writes_per_hour: 0 # " + d.action + " has no such limit")
-	}
-	if p.interval {
-		w.lines("  comment_interval: 0s # " + d.action + " has no such limit")
-	}
-	if p.comments {
-		w.lines("  max_comments_per_issue: 0 # " + d.action + " has no such limit")
 	}
 }
 

@@ -23,6 +23,7 @@ type rule struct {
 	guard    term     // the tool does nothing where this is false; empty: always true
 	when     term     // empty: always
 	scans    []string
+	pull     bool // its search finds only pull requests
 	override bool // it also undoes changes of people
 	then     []act
 	// sync is the condition that the issue has the label that the rule adds. The tool removes the label

@@ -68,7 +68,9 @@ func labelName(n *yaml.Node, name string) (string, findings) {
 
 // inCase returns the condition that the issue has a label with exactly this name. The function label
 // ignores case.
-func inCase(name string) term { return is(strconv.Quote(name) + " in issue.labels") }
+func inCase(name string) term {
+	return is(strconv.Quote(name) + " in issue.labels").needs(Example{Labels: []string{name}})
+}
 
 // parseTime parses a time in one of the formats that are common with JavaScript's Date.
 func parseTime(text string) (t time.Time, ok bool) {
@@ -99,7 +101,7 @@ func (ps patterns) matching(n *yaml.Node, value, src, flags string) (t term, ok 
 	if !known {
 		text, problems := jsregexp.Translate(src, flags)
 		p = pattern{
-			when:     is(value + " matches `" + text + "`"),
+			when:     matches(value, text),
 			problems: problems,
 			spaces:   strings.Contains(text, `\s`) || strings.Contains(text, `\S`),
 		}

@@ -2,7 +2,6 @@ package importer
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/importer/staleversions"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -163,7 +163,7 @@ func (in *inputs) days(otherwise float64, names ...string) float64 {
 
 // repository matches the expression for the repository's name in a workflow, after template has
 // escaped it.
-var repository = regexp.MustCompile(`\$\{\{ "\{\{" \}\}\s*github\.repository\s*\}\}`)
+var repository = text.Regexp(`\$\{\{ "\{\{" \}\}\s*github\.repository\s*\}\}`)
 
 // message returns the text of a comment.
 func (in *inputs) message(name string) string {
@@ -178,7 +178,7 @@ func (in *inputs) message(name string) string {
 		in.add(lost(n, "%s: the comment has more than %d bytes, so it was not imported", name, maxComment))
 		return ""
 	}
-	text := repository.ReplaceAllLiteralString(template(strings.TrimSpace(in.source.use.Expand(n.Value, in.source.names))), "{{ repo.full_name }}")
+	text := repository().ReplaceAllLiteralString(template(strings.TrimSpace(in.source.use.Expand(n.Value, in.source.names))), "{{ repo.full_name }}")
 	if strings.Contains(text, "${{") {
 		in.stop = true
 		in.add(lost(n, "%s: the value of the workflow's expression is unknown, so no rules were imported", name))

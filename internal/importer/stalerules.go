@@ -2,7 +2,6 @@ package importer
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/importer/staleversions"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -81,7 +81,7 @@ func (in *inputs) marks(kind string) float64 {
 
 // marking returns the rule that adds the label to issues without activity.
 func marking(in *inputs, kind, label string, free term) lasting {
-	r := lastingRule("stale", scan(in, kind, search("-label", label)))
+	r := lastingRule("stale", kind, scan(in, kind, search("-label", label)))
 	days := in.marks(kind)
 	if days < 0 {
 		return r
@@ -96,14 +96,14 @@ func marking(in *inputs, kind, label string, free term) lasting {
 			in.add(lost(in.at("stale-"+kind+"-message"), "with ignore-updates, actions/stale posts this message again after each removal of the label; Foreman posts it once"))
 		}
 	}
-	r.when = all(not(is(call("label", label))), free, since)
+	r.when = all(not(labeled(label)), free, since)
 	r.then = append([]act{do("add_label", template(label))}, in.each("remove_label", "labels-to-remove-when-stale")...)
 	return r
 }
 
 // lastingRule returns a rule for scheduled runs. It overrides people, as actions/stale does.
-func lastingRule(name, scan string) lasting {
-	return lasting{rule: rule{name: name, on: []string{"schedule"}, scans: []string{scan}, override: true}}
+func lastingRule(name, kind, scan string) lasting {
+	return lasting{rule: rule{name: name, pull: kind == "pr", on: []string{"schedule"}, scans: []string{scan}, override: true}}
 }
 
 // scan returns the search of a scheduled rule. Requirements that the search cannot express are
@@ -196,7 +196,7 @@ const moment = ` + duration("15s")`
 // unmark returns the rule that removes the label after a change. Some changes trigger it at once.
 // The next scheduled run finds all others.
 func unmark(in *inputs, kind, label string, skip exemption) lasting {
-	r := lastingRule("no-longer-stale", scan(in, kind, search("label", label)))
+	r := lastingRule("no-longer-stale", kind, scan(in, kind, search("label", label)))
 	if search("label", label) == "" || !staleversions.Unmarks(in.source.version) {
 		return r
 	}
@@ -219,7 +219,7 @@ func unmark(in *inputs, kind, label string, skip exemption) lasting {
 		if staleversions.OnlyComments(in.source.version) {
 			active = is(call("label_age", label) + ` > idle("comments")`)
 		}
-		why = append(why, all(append(free, active)...))
+		why = append(why, all(append(free, active.needs(Example{active: true}))...))
 		in.sooner(kind)
 	}
 	if len(why) == 0 {
@@ -227,7 +227,7 @@ func unmark(in *inputs, kind, label string, skip exemption) lasting {
 	}
 	r.on = append(r.on, events...)
 	r.kind = which(kind)
-	r.when = all(is(call("label", label)), is(`issue.state == "open"`), skip.open, some(why...))
+	r.when = all(labeled(label), is(`issue.state == "open"`), skip.open, some(why...))
 	r.then = append([]act{do("remove_label", template(label))}, in.each("remove_label", "labels-to-remove-when-unstale")...)
 	r.then = append(r.then, in.each("add_label", "labels-to-add-when-unstale")...)
 	return r
@@ -268,25 +268,25 @@ func which(kind string) term {
 	if kind == "issue" {
 		return is("not issue.pull_request")
 	}
-	return is("issue.pull_request")
+	return is("issue.pull_request").needs(Example{Pull: true})
 }
 
 // reopened returns the rule that removes the label of closed issues from a reopened issue.
 func reopened(in *inputs, kind string) lasting {
 	label := in.label("", "close-"+kind+"-label")
-	r := lastingRule("reopened", scan(in, kind, search("label", label)))
+	r := lastingRule("reopened", kind, scan(in, kind, search("label", label)))
 	if label == "" || search("label", label) == "" || !staleversions.UnmarksReopened(in.source.version) {
 		return r
 	}
 	r.on = append(r.on, map[string]string{"issue": "issues.reopened", "pr": "pull_request.reopened"}[kind])
-	r.when = all(is(call("label", label)), is("not issue.locked"))
+	r.when = all(labeled(label), is("not issue.locked"))
 	r.then = []act{do("remove_label", template(label))}
 	return r
 }
 
 // closing returns the rule that closes issues that are still stale.
 func closing(in *inputs, kind, label string, free term) lasting {
-	r := lastingRule("close-stale", scan(in, kind, search("label", label)))
+	r := lastingRule("close-stale", kind, scan(in, kind, search("label", label)))
 	days, reason := in.closes(kind), in.closeReason()
 	if days < 0 {
 		if text, _ := in.get("days-before-close"); !staleversions.ClosesNever(in.source.version) && strings.HasPrefix(text, "-") {
@@ -300,7 +300,7 @@ func closing(in *inputs, kind, label string, free term) lasting {
 	}
 	r.soon = days < 2
 	age, long := call("label_age", label), ` > duration("`+span(days)+`")`
-	r.when = all(is(call("label", label)), free)
+	r.when = all(labeled(label), free)
 	switch {
 	case !staleversions.Unmarks(in.source.version):
 		r.when = all(r.when, is(sinceUpdate+long))
@@ -336,12 +336,12 @@ func (in *inputs) closeReason() string {
 }
 
 // simpleWord matches a word that needs no quotes in GitHub's search.
-var simpleWord = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
+var simpleWord = text.Regexp(`^[A-Za-z0-9_./-]+$`)
 
 // search returns a qualifier of GitHub's search, or "" for a value that a search cannot express.
 func search(qualifier, value string) string {
 	switch {
-	case simpleWord.MatchString(value):
+	case simpleWord().MatchString(value):
 		return " " + qualifier + ":" + value
 	case strings.ContainsFunc(value, notPrinted), strings.ContainsAny(value, `"\`):
 		return ""

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/internal/importer/jsregexp"
 	"github.com/org/foreman-action/internal/importer/workflow"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -78,7 +78,7 @@ func (s *step) triggered(t workflow.Trigger) findings {
 	var found findings
 	s.on, s.never, s.partial = t.On(), t.Never, t.Incomplete
 	for _, text := range t.Guards {
-		s.guards = append(s.guards, is(text))
+		s.guards = append(s.guards, is(text).needs(Example{Repo: t.Repo}))
 	}
 	for _, p := range t.Problems {
 		found = append(found, lost(p.Node, "%s", p.Msg).inWorkflow())
@@ -162,10 +162,10 @@ func (s step) since(name string, major, minor int) (step, findings) {
 }
 
 // ownToken matches an expression for the token of the workflow itself.
-var ownToken = regexp.MustCompile(`^\$\{\{\s*(github\.token|secrets\.GITHUB_TOKEN)\s*\}\}$`)
+var ownToken = text.Regexp(`^\$\{\{\s*(github\.token|secrets\.GITHUB_TOKEN)\s*\}\}$`)
 
 // ownNumber matches an expression for the number of the event's issue or pull request.
-var ownNumber = regexp.MustCompile(`^\$\{\{\s*github\.event\.(issue|pull_request)\.number(\s*\|\|\s*github\.event\.(issue|pull_request)\.number)?\s*\}\}$`)
+var ownNumber = text.Regexp(`^\$\{\{\s*github\.event\.(issue|pull_request)\.number(\s*\|\|\s*github\.event\.(issue|pull_request)\.number)?\s*\}\}$`)
 
 // others returns findings about inputs that are not in names, and about a token that is not the
 // workflow's own.
@@ -176,9 +176,9 @@ func (s step) others(token string, names ...string) findings {
 	}
 	for _, p := range pairsOf(s.with) {
 		switch key := p.key.Value; {
-		case key == token && !ownToken.MatchString(p.value.Value):
+		case key == token && !ownToken().MatchString(p.value.Value):
 			found = append(found, lost(p.key, "%s: changes with this token start other workflows; pass the token to Foreman as its input token", key).inWorkflow())
-		case key == "issue-number" && ownNumber.MatchString(p.value.Value):
+		case key == "issue-number" && ownNumber().MatchString(p.value.Value):
 		case key != token && !slices.Contains(names, key):
 			found = append(found, lost(p.key, "input %s has no counterpart%s", quoted(key), yamlfile.DidYouMean(key, names)).inWorkflow())
 		}

@@ -1,11 +1,12 @@
 package importer
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
 // maxCondition is below the 4,096 bytes that a condition may have, so that a rule can add terms.
@@ -13,9 +14,10 @@ const maxCondition = 3800
 
 // A term is a condition: a text, or other terms that are joined by "and" or "or".
 type term struct {
-	text  string
-	op    string // "and", "or", or "not" for a text that is the opposite of the only part
-	parts []term
+	text   string
+	op     string // "and", "or", or "not" for a text that is the opposite of the only part
+	parts  []term
+	sample Example // what an event needs so that a condition with a text is true
 }
 
 // Conditions that are the same for every event.
@@ -153,17 +155,17 @@ func hasLabel(names []string) term {
 	}
 	// In any_label a "*" is a wildcard, so a name with a "*" cannot be listed there.
 	if len(names) > 1 && !slices.ContainsFunc(names, func(s string) bool { return strings.Contains(s, "*") }) {
-		return is(call("any_label", slices.Clone(names)...))
+		return is(call("any_label", slices.Clone(names)...)).needs(Example{Labels: names[:1]})
 	}
 	terms := make([]term, len(names))
 	for i, name := range names {
-		terms[i] = is(call("label", name))
+		terms[i] = labeled(name)
 	}
 	return some(terms...)
 }
 
 // operand matches conditions that need no brackets after "not".
-var operand = regexp.MustCompile(`^[a-z_.]+(\([^()]*\))?$`)
+var operand = text.Regexp(`^[a-z_.]+(\([^()]*\))?$`)
 
 // not negates a condition.
 func not(t term) term {
@@ -178,7 +180,7 @@ func not(t term) term {
 		return t.parts[0]
 	}
 	text := t.inline()
-	if t.text != "" && !operand.MatchString(text) {
+	if t.text != "" && !operand().MatchString(text) {
 		text = "(" + text + ")"
 	}
 	return term{text: "not " + text, op: "not", parts: []term{t}}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/internal/ruleset"
 )
 
 // forms compares the form fields that the rules declare with the forms of the repository.
@@ -18,7 +18,7 @@ func (c *checker) forms() {
 			labels = append(labels, field.Label)
 		}
 	}
-	declared := c.config.Rules.Forms()
+	declared := (*ruleset.Set)(c.config.Rules).Rules().Forms()
 	for _, u := range declared {
 		if !slices.ContainsFunc(labels, u.Heads) {
 			// The field may be in a form that could not be read.
@@ -27,8 +27,8 @@ func (c *checker) forms() {
 		}
 		c.types(u)
 	}
-	for _, t := range c.config.Rules.FormTables() {
-		i := slices.IndexFunc(declared, func(u rules.FormUse) bool { return u.Name == t.Form })
+	for _, t := range (*ruleset.Set)(c.config.Rules).Rules().FormTables() {
+		i := slices.IndexFunc(declared, func(u ruleset.FormUse) bool { return u.Name == t.Form })
 		if i >= 0 {
 			c.keys(t, declared[i])
 		}
@@ -45,7 +45,7 @@ type place struct {
 }
 
 // fields returns the fields of the repository's forms that have the declared heading.
-func (c *checker) fields(u rules.FormUse) []place {
+func (c *checker) fields(u ruleset.FormUse) []place {
 	var list []place
 	for _, f := range c.repo.Forms {
 		for _, field := range f.Fields {
@@ -58,7 +58,7 @@ func (c *checker) fields(u rules.FormUse) []place {
 }
 
 // types warns if the declared type fits none of the fields.
-func (c *checker) types(u rules.FormUse) {
+func (c *checker) types(u ruleset.FormUse) {
 	fields := c.fields(u)
 	if slices.ContainsFunc(fields, func(p place) bool { return p.wants(u.Type) == "" }) {
 		return
@@ -88,7 +88,7 @@ func (f Field) wants(declared string) string {
 }
 
 // keys warns of table rows whose key is not an option of the field.
-func (c *checker) keys(t rules.TableUse, u rules.FormUse) {
+func (c *checker) keys(t ruleset.TableUse, u ruleset.FormUse) {
 	var options []string
 	for _, p := range c.fields(u) {
 		if len(p.Options) == 0 {

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/rules"
 )
 
 // patterns warns of patterns of labels that look like those of another language.
@@ -15,9 +15,9 @@ func (c *checker) patterns() {
 	c.unusual = map[yamlfile.Problem]bool{}
 	for _, p := range c.config.UnusualPatterns(c.repo.Labels) {
 		at := p
-		at.Msg, at.Warning = "", false
+		at.Message, at.Warning = "", false
 		c.unusual[at] = true
-		c.warn(at, "%s", p.Msg)
+		c.warn(at, "%s", p.Message)
 	}
 }
 
@@ -40,7 +40,7 @@ func (c *checker) labels() {
 			c.warn(u.Place, "no label of %s matches %q%s", who, cut(u.Label), nearest(u.Label, groups))
 		default:
 			hint := nearest(u.Label, c.repo.Labels)
-			if hint == "" && u.Verb == rules.LabelAdded {
+			if hint == "" && u.Verb == ruleset.LabelAdded {
 				hint = "; it is not added until somebody creates it"
 			}
 			c.warn(u.Place, "%s has no label %q%s", who, cut(u.Label), hint)
@@ -78,7 +78,7 @@ func (c *checker) workflows() {
 	for _, w := range c.repo.Workflows {
 		named := c.named(w)
 		for _, u := range c.uses {
-			if u.Verb != rules.LabelAdded {
+			if u.Verb != ruleset.LabelAdded {
 				continue
 			}
 			if i := slices.IndexFunc(named, u.Matches); i >= 0 {
@@ -92,7 +92,7 @@ func (c *checker) workflows() {
 }
 
 // couldBe returns an insertion for the message about a label that is only a glob.
-func couldBe(u rules.LabelUse) string {
+func couldBe(u ruleset.LabelUse) string {
 	if u.Glob {
 		return ", which this may add,"
 	}

@@ -7,10 +7,10 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
-	"github.com/org/foreman-action/rules"
 )
 
 // Check returns the problems of a configuration in the repository, unsorted. files are the files
@@ -20,8 +20,8 @@ func Check(cfg *config.Config, files []*yamlfile.File, repo *Repository) yamlfil
 	for _, f := range files {
 		c.settings(f)
 	}
-	c.uses = append(c.uses, cfg.Rules.Labels()...)
-	c.uses = append(c.uses, cfg.Agent.When.Labels()...)
+	c.uses = append(c.uses, (*ruleset.Set)(cfg.Rules).Rules().Labels()...)
+	c.uses = append(c.uses, (*ruleset.Condition)(cfg.Agent.When).Labels()...)
 	c.patterns()
 	c.labels()
 	c.workflows()
@@ -34,7 +34,7 @@ func Check(cfg *config.Config, files []*yamlfile.File, repo *Repository) yamlfil
 type checker struct {
 	config *config.Config
 	repo   *Repository
-	uses   []rules.LabelUse
+	uses   []ruleset.LabelUse
 	// globs are the patterns in the policy's lists of labels.
 	globs []policyGlob
 	// unusual are the places of patterns with characters that are special elsewhere.
@@ -55,7 +55,7 @@ const maxFound = 1000
 
 // report records a problem at a place, unless it is already recorded.
 func (c *checker) report(at yamlfile.Problem, warning bool, format string, args ...any) {
-	at.Msg, at.Warning = sanitize.Log(fmt.Sprintf(format, args...)), warning
+	at.Message, at.Warning = sanitize.Log(fmt.Sprintf(format, args...)), warning
 	if c.seen[at] || len(c.found) >= maxFound {
 		return
 	}
@@ -87,7 +87,7 @@ func (c *checker) settings(f *yamlfile.File) {
 	place := f.At(agent, 1, 1, "")
 	c.agent = &place
 	if n := yamlfile.Child(agent, "on_failure", "add_label"); n != nil {
-		c.uses = append(c.uses, rules.LabelUse{Label: n.Value, Verb: rules.LabelAdded, Place: f.At(n, 1, 1, "")})
+		c.uses = append(c.uses, ruleset.LabelUse{Label: n.Value, Verb: ruleset.LabelAdded, Place: f.At(n, 1, 1, "")})
 	}
 }
 

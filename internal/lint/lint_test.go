@@ -151,7 +151,7 @@ func TestManyFiles(t *testing.T) {
 		ar.Files = append(ar.Files, txtar.File{Name: fmt.Sprintf("%s/f%d.yml", lint.FormFolder, i), Data: []byte("body: []\n")})
 	}
 	repo, err := lint.Read(t.Context(), archive{ar})
-	if err != nil || len(repo.Forms) != 100 || len(repo.Warnings) != 1 || !strings.Contains(repo.Warnings[0].Msg, "130 files") {
+	if err != nil || len(repo.Forms) != 100 || len(repo.Warnings) != 1 || !strings.Contains(repo.Warnings[0].Message, "130 files") {
 		t.Errorf("got %d forms, %v, %v", len(repo.Forms), repo.Warnings, err)
 	}
 }

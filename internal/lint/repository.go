@@ -116,10 +116,10 @@ func (r *Repository) each(ctx context.Context, files config.Files, folder string
 
 // leaveOut records a warning about a file or a folder that the check leaves out.
 func (r *Repository) leaveOut(name string, err error) {
-	p := yamlfile.Problem{File: name, Msg: sanitize.Log(err.Error())}
+	p := yamlfile.Problem{File: name, Message: sanitize.Log(err.Error())}
 	if ps, ok := errors.AsType[yamlfile.Problems](err); ok && len(ps) > 0 {
 		p = ps[0]
 	}
-	p.Warning, p.Msg = true, "left out of the check: "+p.Msg
+	p.Warning, p.Message = true, "left out of the check: "+p.Message
 	r.Warnings = append(r.Warnings, p)
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/roundtrip"
-	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/internal/summarize"
 )
 
 const (
@@ -33,7 +33,7 @@ const (
 // Errors contain the provider, its host and the cause. Of the request and the response they contain
 // only numbers and known error names. errors.Is finds the error of the context, and
 // context.DeadlineExceeded for the timeout.
-func (c *Client) Complete(ctx context.Context, p memory.Prompt) (string, error) {
+func (c *Client) Complete(ctx context.Context, p summarize.Prompt) (string, error) {
 	text, err := c.complete(ctx, p)
 	if err != nil {
 		return "", fmt.Errorf("ask %s at %s: %w", c.provider, c.url.Host, err)
@@ -41,7 +41,7 @@ func (c *Client) Complete(ctx context.Context, p memory.Prompt) (string, error) 
 	return text, nil
 }
 
-func (c *Client) complete(ctx context.Context, p memory.Prompt) (string, error) {
+func (c *Client) complete(ctx context.Context, p summarize.Prompt) (string, error) {
 	if strings.TrimSpace(p.Text) == "" || p.MaxTokens < 0 {
 		return "", errors.New("the prompt has no text, or MaxTokens is negative")
 	}

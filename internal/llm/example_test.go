@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/llm"
+	"github.com/org/foreman-action/internal/summarize"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/triage"
 )
@@ -28,7 +29,7 @@ func Example() {
 		ID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", At: time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC),
 		Actions: []memory.Action{{Type: "add_label", Values: []string{"bug"}, Result: triage.Done}},
 	})
-	text, _ := memory.Summarizer{Model: client}.Summarize(context.Background(), r)
+	text, _ := summarize.Summarizer{Model: client}.Summarize(context.Background(), r)
 	fmt.Println(text)
 	// Output: Issue #42: labelled 'bug' on 2026-04-10 (agent). No further actions. The agent marked the issue as a bug.
 }

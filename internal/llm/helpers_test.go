@@ -18,7 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/internal/llm"
-	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/internal/summarize"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
@@ -28,8 +28,8 @@ const theKey = "sk-hunter2-hunter2-hunter2"
 
 // thePrompt contains characters that encoders often escape, and text that must not appear in
 // errors.
-func thePrompt() memory.Prompt {
-	return memory.Prompt{System: "Say <hello> & \"no more\".", Text: "Issue #42: labelled 'é\u2028'.", MaxTokens: 1000}
+func thePrompt() summarize.Prompt {
+	return summarize.Prompt{System: "Say <hello> & \"no more\".", Text: "Issue #42: labelled 'é\u2028'.", MaxTokens: 1000}
 }
 
 // A canned transport returns the same response for every request.
@@ -115,7 +115,7 @@ func walk(t *testing.T, pattern string, test func(t *testing.T, parts map[string
 }
 
 // options parses lines such as "provider: openai" into options and a prompt.
-func options(t *testing.T, text string) (llm.Options, memory.Prompt) {
+func options(t *testing.T, text string) (llm.Options, summarize.Prompt) {
 	t.Helper()
 	o, p := llm.Options{Provider: llm.Anthropic, Key: theKey}, thePrompt()
 	for line := range strings.Lines(text) {

@@ -14,11 +14,11 @@ import (
 
 	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/roundtrip"
+	"github.com/org/foreman-action/internal/summarize"
 	"github.com/org/foreman-action/internal/wait"
-	"github.com/org/foreman-action/memory"
 )
 
-var _ memory.Model = (*Client)(nil)
+var _ summarize.Model = (*Client)(nil)
 
 // The providers, as Options.Provider names them.
 const (
@@ -113,9 +113,7 @@ func New(o Options) (*Client, error) {
 	if c.transport == nil {
 		c.transport = newTransport()
 	}
-	if c.now == nil {
-		c.now = time.Now
-	}
+	c.now = wait.Clock(c.now)
 	if c.sleep == nil {
 		c.sleep = wait.For
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/llm"
-	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/internal/summarize"
 )
 
 func TestNewRefuses(t *testing.T) {
@@ -157,7 +157,7 @@ func TestPromptRefused(t *testing.T) {
 	t.Parallel()
 	c := &canned{response: response(400, "")}
 	client := newClient(t, llm.Options{Provider: llm.Ollama, Transport: c})
-	for _, p := range []memory.Prompt{{}, {System: "hello"}, {Text: " \n"}, {Text: "labelled", MaxTokens: -1}} {
+	for _, p := range []summarize.Prompt{{}, {System: "hello"}, {Text: " \n"}, {Text: "labelled", MaxTokens: -1}} {
 		_, err := client.Complete(t.Context(), p)
 		if got, want := errText(err), "ask ollama at localhost:11434: the prompt has no text, or MaxTokens is negative"; got != want {
 			t.Errorf("%+v: got %q, want %q", p, got, want)

@@ -17,9 +17,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/llm"
 	"github.com/org/foreman-action/internal/llm/llmtest"
+	"github.com/org/foreman-action/internal/summarize"
+	"github.com/org/foreman-action/internal/testkit/freeport"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/triage"
 )
@@ -234,7 +235,7 @@ func TestConcurrent(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			text := fmt.Sprint(i)
-			if got, err := c.Complete(t.Context(), memory.Prompt{Text: text}); err != nil || got != "about "+text {
+			if got, err := c.Complete(t.Context(), summarize.Prompt{Text: text}); err != nil || got != "about "+text {
 				t.Errorf("got %q, %v", got, err)
 			}
 		})
@@ -257,7 +258,7 @@ func TestSummarizer(t *testing.T) {
 		s := llmtest.New(t, p, llmtest.InTurn(
 			llmtest.Say(prose), llmtest.Say(prose+" A comment was posted."), llmtest.Fail(500, "api_error"),
 		))
-		m := memory.Summarizer{Model: newClient(t, llm.Options{Provider: p, BaseURL: s.URL, Key: llmtest.Key})}
+		m := summarize.Summarizer{Model: newClient(t, llm.Options{Provider: p, BaseURL: s.URL, Key: llmtest.Key})}
 		for _, want := range []string{facts + " " + prose, facts, facts} {
 			if got, ok := m.Summarize(t.Context(), r); got != want || !ok {
 				t.Errorf("%s: got %q, want %q", p, got, want)

@@ -32,7 +32,7 @@ func sqliteQueue(dir string) database[queue.Queue] {
 			if err != nil {
 				return err
 			}
-			return errors.Join(f(s), s.Close())
+			return errors.Join(f(s.Queue()), s.Close())
 		})
 	}
 }
@@ -45,9 +45,26 @@ func postgresQueue(url string) database[queue.Queue] {
 			if err != nil {
 				return err
 			}
-			return errors.Join(f(s), s.Close())
+			err = connect(ctx, func(ctx context.Context) error {
+				_, err := s.Queue().Duplicate(ctx, "nothing")
+				if errors.Is(err, queue.ErrNotFound) {
+					return nil
+				}
+				return err
+			})
+			if err == nil {
+				err = f(s.Queue())
+			}
+			return errors.Join(err, s.Close())
 		})
 	}
+}
+
+// connect makes calls to PostgreSQL until the pool has opened its connections. Opening one takes longer
+// than many calls, so it is not measured.
+func connect(ctx context.Context, call func(context.Context) error) error {
+	_, err := measure(ctx, load{connections, 4 * connections}, func(ctx context.Context, _ int) error { return call(ctx) })
+	return err
 }
 
 // sqliteDB is a SQLite database, opened as backlite and River recommend, but safe against power
@@ -79,6 +96,9 @@ func postgresPool(url string) database[*pgxpool.Pool] {
 				return errors.New("connect to PostgreSQL: the URL cannot be used")
 			}
 			defer pool.Close()
+			if err := connect(ctx, pool.Ping); err != nil {
+				return err
+			}
 			return f(pool)
 		})
 	}

@@ -17,7 +17,7 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/org/foreman-action/store/postgres/postgrestest"
+	"github.com/org/foreman-action/internal/postgrestest"
 )
 
 func main() {

@@ -7,8 +7,6 @@ go 1.26.0
 replace github.com/org/foreman-action => ../..
 
 require (
-	github.com/blakesmith/ar v0.0.0-20190502131153-809d4375e1fb
-	github.com/cavaliergopher/cpio v1.0.1
 	github.com/google/go-cmp v0.7.0
 	github.com/google/go-containerregistry v0.22.1
 	github.com/org/foreman-action v0.0.0-00010101000000-000000000000

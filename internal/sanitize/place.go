@@ -3,8 +3,9 @@ package sanitize
 import (
 	"cmp"
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
 // A Place is the kind of place that a value has in a Markdown text.
@@ -58,19 +59,19 @@ func PlaceAt(before string) Place {
 		return inDestination(address)
 	}
 	if open >= 0 {
-		if m := urlAttribute.FindStringSubmatch(text); m != nil {
+		if m := urlAttribute().FindStringSubmatch(text); m != nil {
 			return inDestination(m[1] + m[2])
 		}
-		if m := srcset.FindStringSubmatch(text); m != nil {
+		if m := srcset().FindStringSubmatch(text); m != nil {
 			return inDestination(m[1])
 		}
 	}
 	switch {
-	case title.MatchString(text):
+	case title().MatchString(text):
 		return InTitle
 	case open >= 0 && inQuotes(text[open:]):
 		return InAttribute
-	case open >= 0 && bareAttribute.MatchString(text[open:]):
+	case open >= 0 && bareAttribute().MatchString(text[open:]):
 		return InBareAttribute
 	case open >= 0:
 		return InTag
@@ -78,7 +79,7 @@ func PlaceAt(before string) Place {
 	if _, left := codeSpans(lines[last]); left {
 		return InCode
 	}
-	if lineStart.MatchString(lines[last]) {
+	if lineStart().MatchString(lines[last]) {
 		return AtLineStart
 	}
 	return InText
@@ -86,15 +87,15 @@ func PlaceAt(before string) Place {
 
 // lineStart matches what may precede the text of a line: marks of quotes, lists, tasks and
 // footnotes.
-var lineStart = regexp.MustCompile(`^[ \t]*(?:(?:>|[-+*]|[0-9]{1,9}[.)]|\[[ xX]\]|` + footnote + `)[ \t]*)*$`)
+var lineStart = text.Regexp(`^[ \t]*(?:(?:>|[-+*]|[0-9]{1,9}[.)]|\[[ xX]\]|` + footnote + `)[ \t]*)*$`)
 
 // digits matches a value that could become the number of a list item, before a dot or a bracket.
-var digits = regexp.MustCompile(`^[0-9]{1,9} *$`)
+var digits = text.Regexp(`^[0-9]{1,9} *$`)
 
 // destinationIn returns the start of a link's destination at the end of a text; ok is false if the
 // text does not end in a destination.
 func destinationIn(text string) (address string, ok bool) {
-	if m := definition.FindStringSubmatch(text); m != nil {
+	if m := definition().FindStringSubmatch(text); m != nil {
 		return m[1], true
 	}
 	for end := len(text); ; {
@@ -138,17 +139,17 @@ const (
 )
 
 // bareAttribute matches a tag that ends inside an attribute value without quotes.
-var bareAttribute = regexp.MustCompile(`=\s*[^\s"'=<>\x60]*$`)
+var bareAttribute = text.Regexp(`=\s*[^\s"'=<>\x60]*$`)
 
 var (
 	// definition matches a text that ends inside the destination of a link's definition.
-	definition = regexp.MustCompile(label + `\s*<?([^\s<>]*)$`)
+	definition = text.Regexp(label + `\s*<?([^\s<>]*)$`)
 	// urlAttribute matches a tag that ends inside an attribute with an address. srcset matches one
 	// that ends inside a list of addresses.
-	urlAttribute = regexp.MustCompile(`(?i)\b(?:href|src|cite|longdesc)\s*=\s*(?:"\s*([^"]*)|'\s*([^']*))$`)
-	srcset       = regexp.MustCompile(`(?i)\bsrcset\s*=\s*["'](?:[^"']*[\s,])?([^"'\s,]*)$`)
+	urlAttribute = text.Regexp(`(?i)\b(?:href|src|cite|longdesc)\s*=\s*(?:"\s*([^"]*)|'\s*([^']*))$`)
+	srcset       = text.Regexp(`(?i)\bsrcset\s*=\s*["'](?:[^"']*[\s,])?([^"'\s,]*)$`)
 	// title matches a text that ends inside the title of a link.
-	title = regexp.MustCompile(`(?:\]\(|` + label + `)\s*\S+\s+(?:"[^"]*|'[^']*|\([^)]*)$`)
+	title = text.Regexp(`(?:\]\(|` + label + `)\s*\S+\s+(?:"[^"]*|'[^']*|\([^)]*)$`)
 )
 
 // inDestination returns the place of a value after before, the start of a link's destination.
@@ -236,7 +237,7 @@ func ValueAt(s string, p Place) string {
 	case InURLQuery:
 		return url.QueryEscape(oneLine(s))
 	case InDestination:
-		return strings.ReplaceAll(outside.ReplaceAllStringFunc(oneLine(s), url.PathEscape), "~", "%7E")
+		return strings.ReplaceAll(outside().ReplaceAllStringFunc(oneLine(s), url.PathEscape), "~", "%7E")
 	case InAttribute:
 		return strings.NewReplacer(`"`, "”", "'", "’").Replace(Value(s))
 	case InTitle:
@@ -244,7 +245,7 @@ func ValueAt(s string, p Place) string {
 	case InHTMLComment:
 		return strings.NewReplacer("<", "", ">", "", "-", "\u2010", ":", "\u2236").Replace(Value(s)) // neither the comment's end nor our marker can be spelled
 	case AtLineStart:
-		if s = unemphasized(Value(s)); digits.MatchString(s) {
+		if s = unemphasized(Value(s)); digits().MatchString(s) {
 			return zwsp + s // else a dot after it would make it the number of a list item
 		}
 		return s
@@ -260,11 +261,11 @@ func ValueAt(s string, p Place) string {
 // untrusted value.
 func SuppliedAt(s string, p Place) string {
 	switch {
-	case (p == InText || p == AtLineStart) && webPage.MatchString(s):
+	case (p == InText || p == AtLineStart) && webPage().MatchString(s):
 		return unemphasized(s)
-	case (p == InCode || p == InTitle || p == InAttribute) && webPage.MatchString(s):
+	case (p == InCode || p == InTitle || p == InAttribute) && webPage().MatchString(s):
 		return s
-	case (p == InURLPath || p == InURLRoot) && fullName.MatchString(s):
+	case (p == InURLPath || p == InURLRoot) && fullName().MatchString(s):
 		return s
 	}
 	return ValueAt(s, p)
@@ -273,8 +274,8 @@ func SuppliedAt(s string, p Place) string {
 // webPage matches an address without any character that could end it, or that has a meaning in
 // HTML. fullName matches the owner and the name of a repository.
 var (
-	webPage  = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[A-Za-z0-9._-]*[A-Za-z0-9_-])*/[A-Za-z0-9]+$`)
-	fullName = regexp.MustCompile(`^[A-Za-z0-9_-]+/[A-Za-z0-9._-]*[A-Za-z0-9_-]$`)
+	webPage  = text.Regexp(`^https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[A-Za-z0-9._-]*[A-Za-z0-9_-])*/[A-Za-z0-9]+$`)
+	fullName = text.Regexp(`^[A-Za-z0-9_-]+/[A-Za-z0-9._-]*[A-Za-z0-9_-]$`)
 )
 
 // unemphasized escapes backslashes and the signs of emphasis and links, because they could pair
@@ -322,4 +323,4 @@ func linked(a address) bool {
 }
 
 // outside matches the characters that must be escaped in the destination of a link.
-var outside = regexp.MustCompile(`[^A-Za-z0-9._:/?#!&*+,;=%-]+`)
+var outside = text.Regexp(`[^A-Za-z0-9._:/?#!&*+,;=%-]+`)

@@ -1,14 +1,15 @@
 package secret
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
 // forms are texts that look like credentials: GitHub's, GitLab's, Slack's, AWS's, Google's,
 // npm's and model providers' tokens, private keys, header values, and passwords in addresses.
-var forms = regexp.MustCompile(
+var forms = text.Regexp(
 	`\bgh[pousr]_[A-Za-z0-9]{20,}` +
 		`|\bgithub_pat_[A-Za-z0-9_]{20,}` +
 		`|\bglpat-[A-Za-z0-9_-]{16,}` +
@@ -34,11 +35,11 @@ func RedactForms(text string) string {
 	if !marked(text) {
 		return text
 	}
-	return forms.ReplaceAllString(text, mask)
+	return forms().ReplaceAllString(text, mask)
 }
 
 // HasForm reports whether a part of a text looks like a credential.
-func HasForm(text string) bool { return marked(text) && forms.MatchString(text) }
+func HasForm(text string) bool { return marked(text) && forms().MatchString(text) }
 
 func marked(text string) bool {
 	return slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(text, mark) }) ||

@@ -1,5 +1,10 @@
 // Package secret contains a type for text that must not be shown, and removes secrets from other
 // text.
+//
+// Errors may contain text of other services. It is limited and redacted where it arrives: from GitHub
+// in internal/github/rest, from agents in package agent, from the services of Actions in
+// internal/actions/results, from models in internal/llm, from containers in internal/server/managed,
+// and from configuration files in internal/yamlfile.
 package secret
 
 import (

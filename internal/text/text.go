@@ -13,3 +13,6 @@ func Quote(s string) string { return Shorten(s, Quoted) }
 // Fold returns s with its case removed: names that differ only in case have the same result. That
 // includes letters such as the long s, whose upper case is S.
 func Fold(s string) string { return strings.ToLower(strings.ToUpper(s)) }
+
+// HeadingKey returns a heading for comparison: in lower case, with single spaces.
+func HeadingKey(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }

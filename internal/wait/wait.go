@@ -1,11 +1,19 @@
 // Package wait waits until a time has passed or a context ends, and computes the wait after
-// failures.
+// failures. It also has the default of clocks.
 package wait
 
 import (
 	"context"
 	"time"
 )
+
+// Clock returns a clock: now, or [time.Now] if now is nil. Other packages do not call time.Now.
+func Clock(now func() time.Time) func() time.Time {
+	if now == nil {
+		return time.Now
+	}
+	return now
+}
 
 // For waits for d and returns nil. If ctx ends first, it returns ctx's error. If d is not positive,
 // it returns ctx's error at once, which is nil if ctx has not ended.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/org/foreman-action/internal/programtest"
+	"github.com/org/foreman-action/internal/testkit/programtest"
 	"github.com/org/foreman-action/internal/workdir"
 )
 

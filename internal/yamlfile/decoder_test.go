@@ -83,7 +83,7 @@ func TestDecoder(t *testing.T) {
 			}
 			var problems []string
 			for _, p := range problemsOf(f) {
-				problems = append(problems, p.Msg)
+				problems = append(problems, p.Message)
 			}
 			if got += strings.Join(problems, "\n"); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)

@@ -2,8 +2,9 @@ package yamlfile
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
 // Variables resolves variables such as ${NAME} in texts.
@@ -19,15 +20,15 @@ type Variables struct {
 }
 
 var (
-	variable     = regexp.MustCompile(`\$\{[^}]*\}?`)
-	variableName = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
+	variable     = text.Regexp(`\$\{[^}]*\}?`)
+	variableName = text.Regexp(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 )
 
 // Expand replaces each ${NAME} in s by the variable's value, which is not expanded again. A "$"
 // that is not followed by "{" is kept. If there are problems, out is empty.
 func (v Variables) Expand(s string) (out string, problems []string) {
-	out = variable.ReplaceAllStringFunc(s, func(ref string) string {
-		m := variableName.FindStringSubmatch(ref)
+	out = variable().ReplaceAllStringFunc(s, func(ref string) string {
+		m := variableName().FindStringSubmatch(ref)
 		switch {
 		case m != nil:
 			value, err := v.lookup(m[1])

@@ -24,7 +24,9 @@ type File struct {
 	root     *yaml.Node
 	problems Problems // at most maxRecorded
 	errors   int      // number of errors, including those that were not kept
-	shapes   map[reflect.Type]shape
+	// undeclared are those of problems that are names which no file declares.
+	undeclared Problems
+	shapes     map[reflect.Type]shape
 }
 
 // Parse reads src, which must be one YAML document of at most [MaxSize] bytes. An empty one counts
@@ -36,7 +38,7 @@ type File struct {
 func Parse(name string, src []byte) (*File, error) {
 	src = bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))
 	if len(src) > MaxSize {
-		return nil, Problems{{File: name, Msg: fmt.Sprintf("the file has %d bytes; at most %d are allowed", len(src), MaxSize)}}
+		return nil, Problems{{File: name, Message: fmt.Sprintf("the file has %d bytes; at most %d are allowed", len(src), MaxSize)}}
 	}
 	f := &File{source: newSource(name, string(src))}
 	if p, ok := badCharacter(f.source, src); ok {
@@ -58,6 +60,13 @@ func Parse(name string, src []byte) (*File, error) {
 		f.Problemf(m.node, "%s", m.msg)
 	}
 	return f, nil
+}
+
+// Text returns a file that consists of a text alone, which is not YAML, and a scalar with the text as
+// its value. A place in the scalar is a place of the text.
+func Text(name, text string) (*File, *yaml.Node) {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.LiteralStyle, Value: text}
+	return &File{source: newSource(name, text), root: n}, n
 }
 
 // Name returns the name given to [Parse].
@@ -94,10 +103,13 @@ func (f *File) ProblemIn(n *yaml.Node, line, col int, msg string) {
 func (f *File) UndeclaredIn(n *yaml.Node, line, col int, msg string) {
 	if f.errors++; f.keeps() {
 		p := f.At(n, line, col, msg)
-		p.Undeclared = true
-		f.problems = append(f.problems, p)
+		f.problems, f.undeclared = append(f.problems, p), append(f.undeclared, p)
 	}
 }
+
+// Undeclared returns the problems of [File.UndeclaredIn] so far. Another file may still declare these
+// names.
+func (f *File) Undeclared() Problems { return f.undeclared }
 
 // WarnIn records a warning inside the scalar n. The place is that of [File.ProblemIn].
 func (f *File) WarnIn(n *yaml.Node, line, col int, msg string) {
@@ -124,7 +136,7 @@ func (f *File) At(n *yaml.Node, line, col int, msg string) Problem {
 func (f *File) Err() error { return Err(f) }
 
 // Warnings returns the warnings found so far, sorted.
-func (f *File) Warnings() Problems { return f.problems.filter(true) }
+func (f *File) Warnings() Problems { return filter(f.problems, true) }
 
 // ErrorCount returns the number of errors found so far, including those that [File.Err] only
 // counts.
@@ -144,13 +156,13 @@ func Err(files ...*File) error {
 	var all Problems
 	for _, f := range files {
 		if f != nil {
-			all = append(all, f.problems.filter(false)...)
+			all = append(all, filter(f.problems, false)...)
 		}
 	}
-	all.Sort()
+	Sort(all)
 	for _, f := range files {
 		if n := f.leftOut(); n > 0 {
-			all = append(all, Problem{File: f.source.name, Msg: fmt.Sprintf("%d more mistakes are not listed", n)})
+			all = append(all, Problem{File: f.source.name, Message: fmt.Sprintf("%d more mistakes are not listed", n)})
 		}
 	}
 	if len(all) > 0 {
@@ -164,5 +176,5 @@ func (f *File) leftOut() int {
 	if f == nil {
 		return 0
 	}
-	return f.errors - len(f.problems.filter(false))
+	return f.errors - len(filter(f.problems, false))
 }

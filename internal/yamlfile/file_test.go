@@ -143,14 +143,14 @@ func TestErrSortsAndSeparates(t *testing.T) {
 		t.Fatalf("got %T, want Problems in the chain", err)
 	}
 	want := yamlfile.Problems{
-		{File: "e", Line: 1, Column: 1, Msg: "other file", Source: "a: 1"},
-		{File: "f", Line: 1, Column: 1, Msg: "first", Source: "a: 1"},
-		{File: "f", Line: 2, Column: 4, Msg: "later 1", Source: "b: 2"},
+		{File: "e", Line: 1, Column: 1, Message: "other file", Source: "a: 1"},
+		{File: "f", Line: 1, Column: 1, Message: "first", Source: "a: 1"},
+		{File: "f", Line: 2, Column: 4, Message: "later 1", Source: "b: 2"},
 	}
 	if diff := cmp.Diff(want, ps); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
-	warnings := yamlfile.Problems{{File: "f", Line: 1, Column: 4, Msg: "a warning", Source: "a: 1", Warning: true}}
+	warnings := yamlfile.Problems{{File: "f", Line: 1, Column: 4, Message: "a warning", Source: "a: 1", Warning: true}}
 	if diff := cmp.Diff(warnings, f.Warnings()); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
@@ -248,8 +248,8 @@ func TestManyMistakesAreCounted(t *testing.T) {
 	}
 	ps, _ := errors.AsType[yamlfile.Problems](f.Err())
 	want := yamlfile.Problems{
-		{File: "f", Line: 1, Column: 1, Msg: "mistake 0", Source: "a: 1"},
-		{File: "f", Msg: "2999 more mistakes are not listed"},
+		{File: "f", Line: 1, Column: 1, Message: "mistake 0", Source: "a: 1"},
+		{File: "f", Message: "2999 more mistakes are not listed"},
 	}
 	if diff := cmp.Diff(want, ps); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
@@ -283,8 +283,8 @@ func TestMistakenKey(t *testing.T) {
 	f.Decode(f.Root(), &keys)
 	ps, _ := errors.AsType[yamlfile.Problems](f.Err())
 	want := yamlfile.Problems{
-		{File: "f", Line: 1, Column: 1, Msg: `unknown key "name"; write id`, Source: "name: x"},
-		{File: "f", Line: 2, Column: 1, Msg: `unknown key "zzz" (known: id)`, Source: "zzz: y"},
+		{File: "f", Line: 1, Column: 1, Message: `unknown key "name"; write id`, Source: "name: x"},
+		{File: "f", Line: 2, Column: 1, Message: `unknown key "zzz" (known: id)`, Source: "zzz: y"},
 	}
 	if diff := cmp.Diff(want, ps); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)

@@ -18,6 +18,9 @@ func locate(s source, n *yaml.Node, line, col int) (int, int) {
 	if n == nil {
 		return 1, 1
 	}
+	if n.Line == 0 { // of [Text]
+		return line, col
+	}
 	if n.Kind != yaml.ScalarNode || line < 1 || col < 1 || len(s.line(n.Line)) > maxLine {
 		return n.Line, n.Column
 	}

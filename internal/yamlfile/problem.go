@@ -2,160 +2,37 @@ package yamlfile
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/org/foreman-action/rules/problem"
 )
 
-// A Problem is one mistake in a file.
-type Problem struct {
-	File    string // as given to Parse
-	Line    int    // from 1; 0 when unknown
-	Column  int    // in characters, from 1; 0 when unknown
-	Msg     string // the mistake, and often a suggestion
-	Source  string // the text of the line; empty when unknown
-	Warning bool   // the document is usable nevertheless
-	// Undeclared means that the problem is a name that no file declares. Another file may still
-	// declare it.
-	Undeclared bool
-}
-
-// Error returns "file:line:column: message", and below it the source line with a caret under the
-// column. Of a long line it shows the part around the caret. The text is safe for a terminal and
-// the log of a workflow: U+FFFD replaces line breaks of the message, control characters and the
-// start of a command.
-func (p Problem) Error() string {
-	var b strings.Builder
-	b.WriteString(p.File)
-	for _, n := range []int{p.Line, p.Column} {
-		if n == 0 {
-			break
-		}
-		b.WriteByte(':')
-		b.WriteString(strconv.Itoa(n))
-	}
-	b.WriteString(": ")
-	if p.Warning {
-		b.WriteString("warning: ")
-	}
-	b.WriteString(p.Msg)
-	head := string(inert([]rune(b.String())))
-	if p.Line == 0 || strings.TrimSpace(p.Source) == "" {
-		return head
-	}
-	b.Reset()
-	b.WriteString(head)
-	p.writeSource(&b)
-	return b.String()
-}
-
-const (
-	sourceIndent = "\n    "
-	sourceWidth  = 100 // characters of a source line that are shown
+type (
+	// A Problem is one mistake in a file.
+	Problem = problem.Problem
+	// Problems are the mistakes of one or several files.
+	Problems = problem.List
 )
 
-func (p Problem) writeSource(b *strings.Builder) {
-	line := []rune(p.Source)
-	caret := min(p.Column-1, len(line)) // -1: no caret
-	from, to := 0, len(line)
-	if len(line) > sourceWidth {
-		from = max(0, min(caret-sourceWidth/2, len(line)-sourceWidth))
-		to = from + sourceWidth
-	}
-	b.WriteString(sourceIndent)
-	lead := ""
-	if from > 0 {
-		lead = "…"
-	}
-	b.WriteString(lead)
-	b.WriteString(string(inert(slices.Clone(line[from:to]))))
-	if to < len(line) {
-		b.WriteString("…")
-	}
-	if caret < 0 {
-		return
-	}
-	b.WriteString(sourceIndent)
-	if from > 0 {
-		b.WriteByte(' ')
-	}
-	for _, r := range line[from:caret] {
-		// Keep tabs, so that the caret stays below its column.
-		if r != '\t' {
-			r = ' '
-		}
-		b.WriteRune(r)
-	}
-	b.WriteByte('^')
-}
-
-// inert makes text of a file harmless for the terminal and the log. It replaces control characters.
-// It also replaces the start of commands of GitHub's runner: the second colon of "::" at the start
-// of a line, and the bracket of "##[" anywhere. It ignores invisible characters between these,
-// because the runner may ignore them.
-func inert(line []rune) []rune {
-	var last rune // the last visible character
-	n := 0        // number of visible characters
-	for i, r := range line {
-		switch {
-		case r == '\t', unicode.IsSpace(r) && !unicode.IsControl(r):
-			if n == 0 {
-				continue
-			}
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == ':' && last == r && n == 1, r == '[' && last == '#':
-			line[i] = unicode.ReplacementChar
-		case unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
-			continue
-		}
-		last, n = line[i], n+1
-	}
-	return line
-}
-
-// Problems are the mistakes of one or several files, sorted by file, line and column. As an error
-// it can be found with errors.As.
-type Problems []Problem
-
-// maxShown is the number of problems that Error shows.
-const maxShown = 50
-
-// Error returns the problems one after the other. It shows the first 50 and the number of the
-// others.
-func (ps Problems) Error() string {
-	var b strings.Builder
-	for i, p := range ps {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		if i == maxShown {
-			fmt.Fprintf(&b, "… and %d more", len(ps)-i)
-			break
-		}
-		b.WriteString(p.Error())
-	}
-	return b.String()
-}
-
-// Errors returns the problems that are not warnings.
-func (ps Problems) Errors() Problems { return ps.filter(false) }
+// Mistakes returns the problems that are not warnings, sorted.
+func Mistakes(ps Problems) Problems { return filter(ps, false) }
 
 // Sort sorts the problems by file, line and column. Problems at the same place keep their order.
-func (ps Problems) Sort() {
+func Sort(ps Problems) {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }
 
 // filter returns the sorted warnings, or the sorted problems that are not warnings.
-func (ps Problems) filter(warnings bool) Problems {
+func filter(ps Problems, warnings bool) Problems {
 	var out Problems
 	for _, p := range ps {
 		if p.Warning == warnings {
 			out = append(out, p)
 		}
 	}
-	out.Sort()
+	Sort(out)
 	return out
 }

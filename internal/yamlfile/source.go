@@ -31,5 +31,5 @@ func (s source) problem(line, col int, msg string) Problem {
 	if last := len(s.lines); line > last {
 		line, col = last, utf8.RuneCountInString(s.line(last))+1
 	}
-	return Problem{File: s.name, Line: line, Column: col, Msg: msg, Source: s.line(line)}
+	return Problem{File: s.name, Line: line, Column: col, Message: msg, Source: s.line(line)}
 }

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
 // badCharacter finds a byte that a YAML document must not contain. The parser would report it
@@ -145,8 +147,8 @@ func traps() []trap {
 
 var (
 	// keyPrefix matches the list dashes and the key before a value.
-	keyPrefix = regexp.MustCompile(`^\s*(?:- +)*(?:[\w./-]+:\s+)?`)
-	tabIndent = regexp.MustCompile(`^ *\t`)
+	keyPrefix = text.Regexp(`^\s*(?:- +)*(?:[\w./-]+:\s+)?`)
+	tabIndent = text.Regexp(`^ *\t`)
 )
 
 // explain adds the probable intention to the parser's reason.
@@ -158,10 +160,10 @@ func explain(s source, reason string, line int) string {
 		return "the document ends before this text"
 	}
 	text := s.line(line)
-	if tabIndent.MatchString(text) {
+	if tabIndent().MatchString(text) {
 		return "indent with spaces; YAML does not allow tabs there"
 	}
-	value := text[len(keyPrefix.FindString(text)):]
+	value := text[len(keyPrefix().FindString(text)):]
 	for _, t := range traps() {
 		if t.value.MatchString(value) {
 			return t.hint + " (" + reason + ")"

@@ -9,8 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"time"
 
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 )
@@ -130,11 +130,7 @@ func (s *Store) begin(root *os.Root, name string, key memory.LedgerKey, data []b
 // removes the ledger itself, even if a clock is wrong. A file that cannot be removed only takes
 // up space.
 func (s *Store) prune(root *os.Root, name string) {
-	now := time.Now
-	if s.Now != nil {
-		now = s.Now
-	}
-	oldest := now().Add(-memory.LedgerAge)
+	oldest := wait.Clock(s.Now)().Add(-memory.LedgerAge)
 	dir, own := path.Split(name)
 	list, err := fs.ReadDir(root.FS(), path.Clean(dir))
 	if err != nil {

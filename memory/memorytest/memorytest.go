@@ -1,5 +1,5 @@
 // Package memorytest contains the tests that every memory.Store, memory.Journal and memory.Agenda
-// must pass, and implementations in memory for other tests.
+// must pass.
 package memorytest
 
 import (

@@ -9,15 +9,15 @@ import (
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	memorytest.Run(t, func(*testing.T) memory.Store { return &memorytest.Store{} })
+	memorytest.Run(t, func(*testing.T) memory.Store { return memory.New() })
 }
 
 func TestJournal(t *testing.T) {
 	t.Parallel()
-	memorytest.RunJournal(t, func(*testing.T) memory.Journal { return &memorytest.Journal{} })
+	memorytest.RunJournal(t, func(*testing.T) memory.Journal { return memory.NewJournal() })
 }
 
 func TestAgenda(t *testing.T) {
 	t.Parallel()
-	memorytest.RunAgenda(t, func(*testing.T) memory.Agenda { return &memorytest.Store{} })
+	memorytest.RunAgenda(t, func(*testing.T) memory.Agenda { return memory.New() })
 }

@@ -6,11 +6,33 @@
 package facts
 
 import (
+	"context"
 	"time"
 
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
 )
+
+// Of returns the facts of an event at the given time, without look-ups: set Lookup for rules that need
+// them. If the event does not contain its issue, Issue is zero.
+func Of(d triage.Delivery, now time.Time) Facts {
+	f := Facts{
+		Now: now, Event: d.Event, Repo: d.Repo, Scans: d.Scans, Pull: d.Pull,
+		Actor: triage.Actor{Login: d.Sender.Login, Type: d.Sender.Type},
+	}
+	f.Event.Name = d.RuleName()
+	if d.HasComment() && d.Comment.Author == d.Sender.Login {
+		f.Actor.Association = d.Comment.Association
+	}
+	if d.Issue == nil {
+		return f
+	}
+	f.Issue = *d.Issue
+	if d.Issue.Author == d.Sender.Login && d.Sender.Login != "" {
+		f.Actor.Association = d.Issue.Association
+	}
+	return f
+}
 
 // Facts are the data of one event for rules. The fields are plain data without methods, because a
 // condition can use everything that it can reach. They must not contain secrets.
@@ -39,6 +61,9 @@ type Facts struct {
 	// Lookup looks up the data that the event does not contain. When it is nil, expressions that
 	// need such data fail.
 	Lookup Lookup `json:"-"`
+	// Results replace the functions of rules.CompileOptions in tests: the results, by the names of the
+	// functions. With a map that is not nil no function is called, and one without a result fails.
+	Results map[string]any `json:"-"`
 	// May reports whether a label may be added or removed. Rules see the labels that earlier rules
 	// planned, except those that the policy forbids. Nil: every label may.
 	May func(label string) bool `json:"-"`
@@ -46,5 +71,5 @@ type Facts struct {
 	// names. rules has the id of the rule of each action. It is more precise than May and replaces it.
 	// It is called after a label action was added to the planned ones, which may lack further actions
 	// of the same rule. Actions of a rule that failed are not among them later. Nil: May is called.
-	Effect func(rules []string, planned []protocol.ActionItem) [][]string `json:"-"`
+	Effect func(ctx context.Context, rules []string, planned []protocol.ActionItem) [][]string `json:"-"`
 }

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"time"
@@ -15,39 +16,15 @@ import (
 type Lookup interface {
 	// Permission returns the permission of an account in the repository: "admin", "maintain",
 	// "write", "triage", "read" or "none".
-	Permission(login string) (string, error)
+	Permission(ctx context.Context, login string) (string, error)
 	// Timeline returns the changes of the issue.
-	Timeline() (Timeline, error)
+	Timeline(ctx context.Context) (Timeline, error)
 	// Earlier returns changes older than those of Timeline. It is called when Timeline.More is true
 	// and the wanted change was not found.
-	Earlier() (Timeline, error)
-	// Memory returns Foreman's earlier work on the issue.
-	Memory() (Memory, error)
-	IssueLookup
-	PullLookup
-}
-
-// An IssueLookup looks up facts about the issue that need a search. It is a part of [Lookup], whose
-// comment describes when methods are called.
-type IssueLookup interface {
-	// Author returns how many issues and pull requests the issue's author opened before.
-	Author() (Author, error)
-	// Contrib returns how well the issue suits contributors.
-	Contrib() (Contrib, error)
-}
-
-// A PullLookup looks up the facts of a pull request that an event does not contain. The results are
-// empty for an issue.
-type PullLookup interface {
-	// Pull returns the fields of the pull request. It is not called for an event that carries
-	// them.
-	Pull() (triage.PullRequest, error)
-	// Files returns the paths of the files that the pull request changes.
-	Files() ([]string, error)
-	// Messages returns the messages of its commits, the oldest first.
-	Messages() ([]string, error)
-	// Reviews returns who approved the pull request, and who requested changes.
-	Reviews() (Reviews, error)
+	Earlier(ctx context.Context) (Timeline, error)
+	// Read sets the field of k that contains a part, as [LookupSpec.Value] returns it. It leaves the
+	// other fields unchanged. PullPart is not read for an event that contains it.
+	Read(ctx context.Context, p Part, k *Known) error
 }
 
 // A Timeline lists the changes of an issue.
@@ -161,55 +138,6 @@ type Reviews struct {
 	ApprovedBy         []string `expr:"approved_by"`          // logins
 	ChangesRequestedBy []string `expr:"changes_requested_by"` // logins
 }
-
-// A Known is a Lookup with fixed results. It is safe for concurrent use as long as it is not
-// changed. Missing results are empty; an account without an entry has the permission "none".
-type Known struct {
-	Permissions map[string]string // by login, case-sensitive
-	History     Timeline
-	PullRequest triage.PullRequest
-	Changed     []string // paths
-	Commits     []string // messages
-	Reviewed    Reviews
-	Opened      Author
-	Scored      Contrib
-	Before      Memory
-}
-
-// Permission returns the entry of the login, or "none".
-func (k Known) Permission(login string) (string, error) {
-	if p := k.Permissions[login]; p != "" {
-		return p, nil
-	}
-	return "none", nil
-}
-
-// Timeline returns k.History.
-func (k Known) Timeline() (Timeline, error) { return k.History, nil }
-
-// Earlier returns k.History.
-func (k Known) Earlier() (Timeline, error) { return k.History, nil }
-
-// Pull returns k.PullRequest.
-func (k Known) Pull() (triage.PullRequest, error) { return k.PullRequest, nil }
-
-// Files returns k.Changed.
-func (k Known) Files() ([]string, error) { return k.Changed, nil }
-
-// Messages returns k.Commits.
-func (k Known) Messages() ([]string, error) { return k.Commits, nil }
-
-// Reviews returns k.Reviewed.
-func (k Known) Reviews() (Reviews, error) { return k.Reviewed, nil }
-
-// Author returns k.Opened.
-func (k Known) Author() (Author, error) { return k.Opened, nil }
-
-// Contrib returns k.Scored.
-func (k Known) Contrib() (Contrib, error) { return k.Scored, nil }
-
-// Memory returns k.Before.
-func (k Known) Memory() (Memory, error) { return k.Before, nil }
 
 // ErrUnasked is the error of a [Lookup] that repeats the results of an earlier run in order to
 // explain it. The run did not look this up, because it did not reach the rule.

@@ -65,7 +65,8 @@ func (d expectDecoder) action(n *yaml.Node) (protocol.ActionItem, bool) {
 	if n.Kind == yaml.MappingNode && len(n.Content) == 2 {
 		name, value = n.Content[0], n.Content[1]
 	}
-	spec, ok := protocol.SpecOf(name.Value)
+	specs := append(protocol.ActionSpecs(), d.own...)
+	i := slices.IndexFunc(specs, func(s protocol.ActionSpec) bool { return s.Name == name.Value })
 	switch {
 	case name.Kind != yaml.ScalarNode:
 		d.f.Problemf(n, "want an action, got %s", yamlfile.Kind(n))
@@ -76,10 +77,11 @@ func (d expectDecoder) action(n *yaml.Node) (protocol.ActionItem, bool) {
 	case name.Value == action.Retriage:
 		d.f.Problemf(n, "retriage is not listed under actions; write retriage: true")
 		return protocol.ActionItem{}, false
-	case !ok:
-		d.f.Problemf(name, "unknown action %q%s", name.Value, action.Hint(name.Value, protocol.ActionSpecs()))
+	case i < 0:
+		d.f.Problemf(name, "unknown action %q%s", name.Value, action.Hint(name.Value, specs))
 		return protocol.ActionItem{}, false
 	}
+	spec := specs[i]
 	before := d.f.ErrorCount()
 	params := map[string]any{}
 	switch {

@@ -25,6 +25,9 @@
 // label: bug, at: 2025-12-24, by: hubot, as: human}, where "as" is human, bot or us. Other omitted
 // fields are empty.
 //
+// "functions" has the results of the program's own functions (see [rules.Func]) by name, such as
+// {tier: gold}. No function is called, and a rule fails that needs a result which the test lacks.
+//
 // # The expected result
 //
 // Only the keys that "expect" contains are compared:

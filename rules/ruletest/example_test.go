@@ -1,6 +1,7 @@
 package ruletest_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/org/foreman-action/rules"
@@ -24,14 +25,18 @@ tests:
 		fmt.Println(err)
 		return
 	}
-	tests := ruletest.Parse(file)
+	tests, err := ruletest.Parse(file)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	set, err := rules.Compile(file)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, t := range tests {
-		r := ruletest.Run(set, t, nil)
+		r := ruletest.Run(context.Background(), set, t, nil)
 		fmt.Println(t.Name, r.Passed())
 		for _, m := range r.Mismatches {
 			fmt.Printf("  %s: want %s, got %s\n", m.Key, m.Want, m.Got)

@@ -42,6 +42,7 @@ type expectKeys struct {
 type expectDecoder struct {
 	f   *yamlfile.File
 	ids []string // the ids of all rules; nil: unknown
+	own []protocol.ActionSpec
 }
 
 // expect reads the expectations of a test; fired lists the rules that it expects to fire.

@@ -119,48 +119,62 @@ func defaultActor(f facts.Facts, login string) triage.Actor {
 // A fieldDecoder reads fields of the facts.
 type fieldDecoder struct{ f *yamlfile.File }
 
-// settable returns the names of a struct's fields that a test may set.
-func settable(t reflect.Type) []string {
-	var list []string
-	for field := range t.Fields() {
-		if name := field.Tag.Get("expr"); name != "-" {
-			list = append(list, name)
+// A slot is a value that a test may set, with its key in a section.
+type slot struct {
+	key   string
+	value reflect.Value
+}
+
+// slotsOf returns the fields of a struct that a test may set.
+func slotsOf(v reflect.Value) []slot {
+	var list []slot
+	for typ, field := range v.Fields() {
+		if name := typ.Tag.Get("expr"); name != "-" {
+			list = append(list, slot{name, field})
 		}
 	}
 	return list
 }
 
-// fieldNamed returns the field of a struct that rules know by that name.
-func fieldNamed(v reflect.Value, name string) reflect.Value {
-	for f, field := range v.Fields() {
-		if f.Tag.Get("expr") == name {
-			return field
+// lookedUpSlots returns the results of look-ups with that root, which is also the key of the section.
+func lookedUpSlots(root string, k *facts.Known) []slot {
+	var list []slot
+	for _, s := range facts.LookupSpecs() {
+		if s.Root != root {
+			continue
+		}
+		for _, f := range s.Fields {
+			list = append(list, slot{f.Name, s.Field(k, f.Name)})
 		}
 	}
-	return reflect.Value{}
+	return list
 }
 
-// fill reads a mapping into a struct of the facts. Its keys are the names that rules use. Fields
-// without a key keep their value. The caller reads the keys in others.
-func (d fieldDecoder) fill(name string, n *yaml.Node, v reflect.Value, others ...string) {
+// fill reads a mapping into the slots of a section. Slots without a key keep their value. The caller
+// reads the keys in others.
+func (d fieldDecoder) fill(name string, n *yaml.Node, slots []slot, others ...string) {
 	if n == nil {
 		return
 	}
-	known := append(settable(v.Type()), others...)
+	known := make([]string, len(slots), len(slots)+len(others))
+	for i, s := range slots {
+		known[i] = s.key
+	}
+	known = append(known, others...)
 	if n.Kind != yaml.MappingNode {
 		d.f.Problemf(n, "%s: want a mapping with the keys %s, got %s", name, strings.Join(known, ", "), yamlfile.Kind(n))
 		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
+		at := slices.IndexFunc(slots, func(s slot) bool { return s.key == key.Value })
 		switch {
 		case slices.Contains(others, key.Value):
-			continue
-		case !slices.Contains(known, key.Value):
+		case at < 0:
 			d.unknown(name, key, known)
-			continue
+		default:
+			d.value(name+"."+key.Value, value, slots[at].value)
 		}
-		d.value(name+"."+key.Value, value, fieldNamed(v, key.Value))
 	}
 }
 
@@ -186,7 +200,7 @@ func (d fieldDecoder) value(name string, n *yaml.Node, v reflect.Value) {
 		return
 	}
 	if v.Kind() == reflect.Struct {
-		d.fill(name, n, v)
+		d.fill(name, n, slotsOf(v))
 		return
 	}
 	if d.f.DecodeKey(name, n, v.Addr().Interface()) {

@@ -15,7 +15,7 @@ import (
 
 // actor reads the actor of the event, with the actor's permission.
 func (d decoder) actor(n *yaml.Node, f *facts.Facts, known *facts.Known) {
-	d.fields.fill("actor", n, reflect.ValueOf(&f.Actor).Elem(), "permission")
+	d.fields.fill("actor", n, slotsOf(reflect.ValueOf(&f.Actor).Elem()), "permission")
 	permission := defaultPermission(f.Actor.Association)
 	if p := yamlfile.Child(n, "permission"); p != nil {
 		d.fields.value("actor.permission", p, reflect.ValueOf(&permission).Elem())
@@ -36,16 +36,9 @@ func (d decoder) pull(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 	case !f.Issue.PullRequest:
 		return
 	}
-	p := defaultPull()
-	lists := pullLists(known)
-	keys := make([]string, len(lists))
-	for i, of := range lists {
-		keys[i] = of.key
-		if value := yamlfile.Child(n, of.key); value != nil {
-			d.f.DecodeKey("pr."+of.key, value, of.list)
-		}
-	}
-	d.fields.fill("pr", n, reflect.ValueOf(&p).Elem(), keys...)
+	p := &known.PullRequest
+	*p = defaultPull()
+	d.fields.fill("pr", n, lookedUpSlots("pr", known))
 	if !given(n, "changed_files") {
 		p.ChangedFiles = len(known.Changed)
 	}
@@ -54,30 +47,14 @@ func (d decoder) pull(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 	}
 	f.Issue.Draft = p.Draft
 	if f.Event.Name == triage.EventPullRequest {
-		f.Pull = &p
-	} else {
-		known.PullRequest = p
+		pull := *p
+		f.Pull, *p = &pull, triage.PullRequest{}
 	}
 }
 
 // mayBePull reports whether an event may be about a pull request.
 func mayBePull(e triage.Event) bool {
 	return e.Name == triage.EventPullRequest || e.Name == triage.EventIssueComment || e.Name == triage.EventSchedule
-}
-
-// A pullList is a key of the section pr that is not a field of the event.
-type pullList struct {
-	key, doc string
-	list     *[]string
-}
-
-func pullLists(known *facts.Known) []pullList {
-	return []pullList{
-		{"files", "Paths of the changed files.", &known.Changed},
-		{"commit_messages", "The messages of its commits, the oldest first.", &known.Commits},
-		{"approved_by", "The logins of those whose last review approves it.", &known.Reviewed.ApprovedBy},
-		{"changes_requested_by", "The logins of those whose last review requests changes.", &known.Reviewed.ChangesRequestedBy},
-	}
 }
 
 // by reads which rules added the labels in memory.labels.

@@ -1,6 +1,7 @@
 package ruletest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/rulesource"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
@@ -22,11 +24,11 @@ var errInexact = errors.New("the event contains values that a test cannot expres
 // of f.Lookup that the rules used, and the current decision of the rules. Texts of the issue are
 // unchanged; defaults are left out. Record fails when a look-up fails, or when parsing the item
 // would not return exactly these facts, for example because a text is not UTF-8.
-func Record(s *rules.Set, name string, f facts.Facts) (string, error) {
+func Record(ctx context.Context, s *rules.Set, name string, f facts.Facts) (string, error) {
 	w := &recordedLookup{Lookup: f.Lookup, facts: f}
 	f.Lookup = w
-	f.Scans, _ = scanned(s, f)
-	a := decide(s, f, nil)
+	f.Scans, _ = scanned(ctx, s, f)
+	a := decide(ctx, s, f, nil)
 	if w.err != nil {
 		return "", fmt.Errorf("record a test: %w", w.err)
 	}
@@ -38,11 +40,11 @@ func Record(s *rules.Set, name string, f facts.Facts) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("record a test: %w", err)
 	}
-	tests := parse(nil, rules.Source{File: file, Tests: yamlfile.Child(file.Root(), "tests")})
+	tests := parse(nil, []rulesource.Parts{{File: file, Tests: yamlfile.Child(file.Root(), "tests")}})
 	if err := file.Err(); err != nil {
 		return "", fmt.Errorf("record a test: %w", err)
 	}
-	if len(tests) != 1 || tests[0].Name != name || !reflect.DeepEqual(recordable(tests[0].facts), f) || !Run(s, tests[0], may).Passed() {
+	if len(tests) != 1 || tests[0].Name != name || !reflect.DeepEqual(recordable(tests[0].facts), f) || !Run(ctx, s, tests[0], may).Passed() {
 		return "", fmt.Errorf("record a test: %w", errInexact)
 	}
 	return text, nil
@@ -112,33 +114,36 @@ func recordText(name string, f facts.Facts, told facts.Known, past bool) string 
 	issue, comment, actor := defaultIssue(f), defaultComment(f, f.Event.Comment.Author), defaultActor(f, f.Actor.Login)
 	issue.URL, issue.UpdatedAt = defaultURL(f), defaultUpdate(f)
 	comment.Author, actor.Login = f.Issue.Author, subjectOf(f).Login
-	b.WriteString(sectionText("issue", reflect.ValueOf(f.Issue), reflect.ValueOf(issue)))
+	of := func(v any) []slot { return slotsOf(reflect.ValueOf(v).Elem()) }
+	b.WriteString(sectionText("issue", of(&f.Issue), of(&issue)))
 	if f.Event.Name == "issue_comment" {
-		b.WriteString(sectionText("comment", reflect.ValueOf(f.Event.Comment), reflect.ValueOf(comment)))
+		b.WriteString(sectionText("comment", of(&f.Event.Comment), of(&comment)))
 	}
-	b.WriteString(permissionText(sectionText("actor", reflect.ValueOf(f.Actor), reflect.ValueOf(actor)), f, told))
+	b.WriteString(permissionText(sectionText("actor", of(&f.Actor), of(&actor)), f, told))
 	if f.Issue.PullRequest {
 		b.WriteString(pullText(f, told))
 	}
-	b.WriteString(sectionText("author", reflect.ValueOf(told.Opened), reflect.ValueOf(facts.Author{})))
+	var base facts.Known
 	if told.Scored != (facts.Contrib{}) { // it was looked up
-		b.WriteString(sectionText("contrib", reflect.ValueOf(told.Scored), reflect.ValueOf(defaultContrib())))
+		base.Scored = defaultContrib()
 	}
-	b.WriteString(sectionText("memory", reflect.ValueOf(told.Before), reflect.ValueOf(facts.Memory{})))
+	for _, root := range []string{"author", "contrib", "memory"} {
+		b.WriteString(sectionText(root, lookedUpSlots(root, &told), lookedUpSlots(root, &base)))
+	}
 	b.WriteString(pastText(told.History.Changes, past && len(f.Issue.Labels) > 0))
 	return b.String()
 }
 
-// sectionText returns the fields of a struct that differ from base.
-func sectionText(key string, v, base reflect.Value) string {
+// sectionText returns the values of a section that differ from base.
+func sectionText(key string, slots, base []slot) string {
 	var b strings.Builder
-	for _, name := range settable(v.Type()) {
-		field := fieldNamed(v, name)
-		if reflect.DeepEqual(field.Interface(), fieldNamed(base, name).Interface()) {
+	for i, s := range slots {
+		v, other := s.value, base[i].value
+		if v.Kind() == reflect.Slice && v.Len()+other.Len() == 0 || reflect.DeepEqual(v.Interface(), other.Interface()) {
 			continue
 		}
-		if text, ok := fieldText(field, 4); ok {
-			b.WriteString("    " + name + ": " + text + "\n")
+		if text, ok := fieldText(v, 4); ok {
+			b.WriteString("    " + s.key + ": " + text + "\n")
 		}
 	}
 	if b.Len() == 0 {
@@ -164,9 +169,9 @@ func fieldText(field reflect.Value, indent int) (text string, ok bool) {
 		return "", false
 	}
 	var parts []string
-	for _, name := range settable(field.Type()) {
-		if text, ok := fieldText(fieldNamed(field, name), -1); ok {
-			parts = append(parts, name+": "+text)
+	for _, s := range slotsOf(field) {
+		if text, ok := fieldText(s.value, -1); ok {
+			parts = append(parts, s.key+": "+text)
 		}
 	}
 	return "{" + strings.Join(parts, ", ") + "}", true
@@ -179,7 +184,7 @@ func expectText(a issueState) string {
 	if a.err != nil {
 		msg := a.err.Error()
 		if failed, ok := errors.AsType[*rules.EvalError](a.err); ok {
-			msg = failed.Problem.Msg
+			msg = failed.Problem.Message
 		}
 		return "    error: " + scalarText(msg, -1) + "\n"
 	}
@@ -196,11 +201,11 @@ func expectText(a issueState) string {
 	if a.result.Retriage {
 		b.WriteString("    retriage: true\n")
 	}
-	known := []string{
-		protocol.ActionAddLabel, protocol.ActionAddLabels, protocol.ActionRemoveLabel,
-		protocol.ActionComment, protocol.ActionUpdateComment, protocol.ActionCloseIssue,
+	listed := func(item protocol.ActionItem) bool {
+		spec, _ := protocol.SpecOf(item.Type)
+		return spec.Thing != protocol.ThingLabel && !spec.Posts() && item.Type != protocol.ActionCloseIssue
 	}
-	if !slices.ContainsFunc(a.actions, func(item protocol.ActionItem) bool { return !slices.Contains(known, item.Type) }) {
+	if !slices.ContainsFunc(a.actions, listed) {
 		return b.String()
 	}
 	b.WriteString("    actions:\n")

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/org/foreman-action/internal/rulesource"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
@@ -29,7 +30,7 @@ func FuzzRecord(f *testing.F) {
 	set := fuzzSet(f)
 	f.Fuzz(func(t *testing.T, title, body, label, author string, comment bool) {
 		facts := recordFacts(title, body, label, author, comment)
-		text, err := Record(set, "a test", facts)
+		text, err := Record(t.Context(), set, "a test", facts)
 		for _, s := range []string{title, body, label, author} {
 			if !utf8.ValidString(s) || utf8.RuneCountInString(s) > maxTestTitle {
 				return
@@ -43,7 +44,7 @@ func FuzzRecord(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tests := parse(nil, rules.Source{File: file, Tests: yamlfile.Child(file.Root(), "tests")})
+			tests := parse(nil, []rulesource.Parts{{File: file, Tests: yamlfile.Child(file.Root(), "tests")}})
 			last := tests[len(tests)-1]
 			if file.Err() != nil || !reflect.DeepEqual(recordable(last.facts), recordable(facts)) {
 				t.Errorf("%s\n%v\n%s", text, file.Err(), cmp.Diff(recordable(facts), recordable(last.facts)))
@@ -59,9 +60,13 @@ rules:
   - id: all
     on: [issues.opened, issue_comment.created]
     when: |
-      actor.permission != "none" and memory.tasks >= 0 and author.issues + author.pulls >= 0 and contrib.score >= 0
+      actor.permission != "none" and memory.tasks >= 0 and author.issues + author.pulls + author.merged_pulls + author.closed_pulls >= 0 and contrib.score >= 0
       and len(pr.commit_messages) + len(pr.approved_by) + len(pr.changes_requested_by) >= 0 and len(last_human().login) >= 0 and pr.commits >= 0
     then: [{add_label: "{{ issue.title }}x"}, {comment: "{{ issue.body }}."}, {set_type: "{{ issue.author }}t"}]
+  - id: young
+    on: [issues.opened, issue_comment.created]
+    when: 'now - author.created_at < duration("365d") or author.created_at < now'
+    then: [{add_label: young}]
 `))
 	if err != nil {
 		tb.Fatal(err)
@@ -76,7 +81,9 @@ rules:
 func recordFacts(title, body, label, author string, comment bool) facts.Facts {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	known := facts.Known{
-		Opened:      facts.Author{Issues: 3, Pulls: 1},
+		Opened: facts.Author{Issues: 3, Pulls: 1},
+		Joined: time.Date(2020, 1, 2, 3, 4, 5, 6, time.FixedZone("", 3600)),
+		Merged: 5, Closed: 6,
 		Scored:      facts.Contrib{Score: 61, DuplicateEvidence: "high", SecuritySensitive: true},
 		Permissions: map[string]string{author: "triage"},
 		History: facts.Timeline{Changes: []facts.Change{
@@ -85,6 +92,9 @@ func recordFacts(title, body, label, author string, comment bool) facts.Facts {
 			{Kind: "closed", At: at.Add(time.Hour)},
 		}},
 		Before: facts.Memory{Tasks: 2, Labels: []string{label}, Closing: true},
+	}
+	if body == "" { // as for an App
+		known.Joined = time.Time{}
 	}
 	if comment { // such a comment is on a pull request
 		known.Commits = []string{body, "x\n\ny"}

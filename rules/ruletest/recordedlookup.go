@@ -2,6 +2,7 @@ package ruletest
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -40,9 +41,9 @@ func recordAnswer[T any](w *recordedLookup, ask func() (T, error), keep *T) (T, 
 }
 
 // Permission calls the lookup, and records the result for the actor of the event.
-func (w *recordedLookup) Permission(login string) (string, error) {
+func (w *recordedLookup) Permission(ctx context.Context, login string) (string, error) {
 	var told string
-	p, err := recordAnswer(w, func() (string, error) { return w.Lookup.Permission(login) }, &told)
+	p, err := recordAnswer(w, func() (string, error) { return w.Lookup.Permission(ctx, login) }, &told)
 	if err == nil && login == w.facts.Actor.Login {
 		w.answers.Permissions = map[string]string{login: told}
 	}
@@ -50,13 +51,13 @@ func (w *recordedLookup) Permission(login string) (string, error) {
 }
 
 // Timeline calls the lookup, and records the result.
-func (w *recordedLookup) Timeline() (facts.Timeline, error) {
-	return w.timeline(func() (facts.Timeline, error) { return w.Lookup.Timeline() })
+func (w *recordedLookup) Timeline(ctx context.Context) (facts.Timeline, error) {
+	return w.timeline(func() (facts.Timeline, error) { return w.Lookup.Timeline(ctx) })
 }
 
 // Earlier calls the lookup, and records the result.
-func (w *recordedLookup) Earlier() (facts.Timeline, error) {
-	return w.timeline(func() (facts.Timeline, error) { return w.Lookup.Earlier() })
+func (w *recordedLookup) Earlier(ctx context.Context) (facts.Timeline, error) {
+	return w.timeline(func() (facts.Timeline, error) { return w.Lookup.Earlier(ctx) })
 }
 
 func (w *recordedLookup) timeline(ask func() (facts.Timeline, error)) (facts.Timeline, error) {
@@ -68,39 +69,23 @@ func (w *recordedLookup) timeline(ask func() (facts.Timeline, error)) (facts.Tim
 	return p, err
 }
 
-// Pull calls the lookup, and records the result.
-func (w *recordedLookup) Pull() (triage.PullRequest, error) {
-	return recordAnswer(w, func() (triage.PullRequest, error) { return w.Lookup.Pull() }, &w.answers.PullRequest)
-}
-
-// Files calls the lookup, and records the result.
-func (w *recordedLookup) Files() ([]string, error) {
-	return recordAnswer(w, func() ([]string, error) { return w.Lookup.Files() }, &w.answers.Changed)
-}
-
-// Messages calls the lookup, and records the result.
-func (w *recordedLookup) Messages() ([]string, error) {
-	return recordAnswer(w, func() ([]string, error) { return w.Lookup.Messages() }, &w.answers.Commits)
-}
-
-// Reviews calls the lookup, and records the result.
-func (w *recordedLookup) Reviews() (facts.Reviews, error) {
-	return recordAnswer(w, func() (facts.Reviews, error) { return w.Lookup.Reviews() }, &w.answers.Reviewed)
-}
-
-// Author calls the lookup, and records the result.
-func (w *recordedLookup) Author() (facts.Author, error) {
-	return recordAnswer(w, func() (facts.Author, error) { return w.Lookup.Author() }, &w.answers.Opened)
-}
-
-// Contrib calls the lookup, and records the result.
-func (w *recordedLookup) Contrib() (facts.Contrib, error) {
-	return recordAnswer(w, func() (facts.Contrib, error) { return w.Lookup.Contrib() }, &w.answers.Scored)
-}
-
-// Memory calls the lookup, and records the result.
-func (w *recordedLookup) Memory() (facts.Memory, error) {
-	return recordAnswer(w, func() (facts.Memory, error) { return w.Lookup.Memory() }, &w.answers.Before)
+// Read calls the lookup, and records the result. A test leaves an unknown value out, if the
+// description of the look-up has a reason for it.
+func (w *recordedLookup) Read(ctx context.Context, p facts.Part, k *facts.Known) error {
+	err := expression.ErrNoLookup
+	if w.Lookup != nil {
+		err = w.Lookup.Read(ctx, p, k)
+	}
+	spec := facts.SpecOf(p)
+	if _, unknown := errors.AsType[*facts.UnknownError](err); unknown && spec.Unknown != "" {
+		return err
+	}
+	if err != nil {
+		w.err = cmp.Or(w.err, err)
+		return err
+	}
+	spec.Copy(k, &w.answers)
+	return nil
 }
 
 // known returns the recorded results. Look-ups that were not made have the defaults of a test.
@@ -133,18 +118,12 @@ func permissionText(section string, f facts.Facts, told facts.Known) string {
 
 // pullText renders the section of the pull request, with its recorded look-ups.
 func pullText(f facts.Facts, told facts.Known) string {
-	pull, base := told.PullRequest, defaultPull()
+	base := facts.Known{PullRequest: defaultPull()}
+	base.PullRequest.ChangedFiles, base.PullRequest.Commits = len(told.Changed), len(told.Commits)
 	if f.Pull != nil {
-		pull = *f.Pull
+		told.PullRequest = *f.Pull
 	}
-	base.ChangedFiles, base.Commits = len(told.Changed), len(told.Commits)
-	section := sectionText("pr", reflect.ValueOf(pull), reflect.ValueOf(base))
-	for _, of := range pullLists(&told) {
-		if len(*of.list) > 0 {
-			section = cmp.Or(section, "  pr:\n") + "    " + of.key + ": " + listText(*of.list) + "\n"
-		}
-	}
-	return section
+	return sectionText("pr", lookedUpSlots("pr", &told), lookedUpSlots("pr", &base))
 }
 
 // pastText renders the timeline. An empty one that was looked up differs from none if the issue has

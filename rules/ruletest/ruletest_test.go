@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/org/foreman-action/internal/rulesource"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/ruletest"
@@ -62,9 +63,9 @@ func testOutcome(t *testing.T, ar *txtar.Archive) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sources, files = append(sources, s), append(files, s.File)
+		sources, files = append(sources, s), append(files, rulesource.Source(s).Parts().File)
 	}
-	tests := ruletest.Parse(sources...)
+	tests, _ := ruletest.Parse(sources...) // Compile returns the mistakes, too
 	set, err := rules.Compile(sources...)
 	var b strings.Builder
 	if err != nil {
@@ -79,7 +80,7 @@ func testOutcome(t *testing.T, ar *txtar.Archive) string {
 		return b.String()
 	}
 	for _, test := range tests {
-		writeResult(&b, ruletest.Run(set, test, func(label string) bool { return label != "forbidden" }))
+		writeResult(&b, ruletest.Run(t.Context(), set, test, func(label string) bool { return label != "forbidden" }))
 	}
 	return b.String()
 }
@@ -132,10 +133,10 @@ func TestTestsCanSayEverything(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", src, err)
 		}
-		ruletest.Parse(s)
-		ps, _ := errors.AsType[yamlfile.Problems](s.File.Err())
-		if len(ps) != 1 || strings.Contains(ps[0].Msg, "unknown key") && !strings.Contains(ps[0].Msg, `"wrong"`) {
-			t.Errorf("%s cannot be given: %v", n.Name, s.File.Err())
+		_, err = ruletest.Parse(s)
+		ps, _ := errors.AsType[rules.Problems](err)
+		if len(ps) != 1 || strings.Contains(ps[0].Message, "unknown key") && !strings.Contains(ps[0].Message, `"wrong"`) {
+			t.Errorf("%s cannot be given: %v", n.Name, err)
 		}
 	}
 }
@@ -176,11 +177,11 @@ func FuzzTests(f *testing.F) {
 		if err != nil {
 			return
 		}
-		tests := ruletest.Parse(s)
+		tests, _ := ruletest.Parse(s) // the mistakes of Compile include these
 		set, err := rules.Compile(s)
 		ps, _ := errors.AsType[yamlfile.Problems](err)
 		for _, p := range ps {
-			if p.Line < 1 || p.Msg == "" {
+			if p.Line < 1 || p.Message == "" {
 				t.Errorf("a problem without place or text: %v", p)
 			}
 		}
@@ -188,7 +189,7 @@ func FuzzTests(f *testing.F) {
 			if set == nil || test.Name == "" || test.Line < 1 {
 				continue
 			}
-			first, second := ruletest.Run(set, test, nil), ruletest.Run(set, test, nil)
+			first, second := ruletest.Run(t.Context(), set, test, nil), ruletest.Run(t.Context(), set, test, nil)
 			if diff := cmp.Diff(first.Mismatches, second.Mismatches); diff != "" {
 				t.Errorf("two runs differ:\n%s", diff)
 			}

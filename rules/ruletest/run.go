@@ -1,6 +1,7 @@
 package ruletest
 
 import (
+	"context"
 	"slices"
 
 	"github.com/org/foreman-action/rules"
@@ -33,12 +34,12 @@ type Mismatch struct {
 // Run evaluates the rules for a test's event. It does no I/O, and returns the same result each
 // time. may reports whether a label may be added or removed; nil allows all. All other actions
 // count as carried out, whatever the policy is.
-func Run(s *rules.Set, t Test, may func(label string) bool) Result {
+func Run(ctx context.Context, s *rules.Set, t Test, may func(label string) bool) Result {
 	t.facts.May = may
 	var scans []Scan
-	t.facts.Scans, scans = scanned(s, t.facts)
+	t.facts.Scans, scans = scanned(ctx, s, t.facts)
 	t.facts.Lookup = t.lookup()
-	a := decide(s, t.facts, t.by)
+	a := decide(ctx, s, t.facts, t.by)
 	r := Result{Test: t, Fired: a.result.Fired, Scans: scans}
 	explained := map[string]bool{}
 	for _, id := range a.result.With(rules.Failed) {
@@ -50,7 +51,7 @@ func Run(s *rules.Set, t Test, may func(label string) bool) Result {
 		r.Mismatches = t.mismatches(a, explained)
 	}
 	if !r.Passed() && len(explained) > 0 {
-		r.Rules = slices.DeleteFunc(s.Explain(t.facts), func(w rules.RuleWhy) bool { return !explained[w.ID] })
+		r.Rules = slices.DeleteFunc(s.Explain(ctx, t.facts), func(w rules.RuleWhy) bool { return !explained[w.ID] })
 	}
 	return r
 }

@@ -1,11 +1,13 @@
 package ruletest
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/events"
@@ -23,13 +25,13 @@ type Scan struct {
 
 // scanned evaluates the searches of the rules on the issue of a schedule event. found are the
 // queries that match the issue; it is nil for other events.
-func scanned(s *rules.Set, f facts.Facts) (found []string, all []Scan) {
+func scanned(ctx context.Context, s *rules.Set, f facts.Facts) (found []string, all []Scan) {
 	if f.Event.Name != events.Schedule {
 		return nil, nil
 	}
 	found = []string{}
-	for _, query := range s.Scans() {
-		outcome := scan(query, f)
+	for _, query := range (*ruleset.Set)(s).Rules().Scans() {
+		outcome := scan(query, subject{f, func() triage.PullRequest { return pullOf(ctx, f) }})
 		all = append(all, outcome)
 		if outcome.Missed == "" {
 			found = append(found, query)
@@ -38,8 +40,14 @@ func scanned(s *rules.Set, f facts.Facts) (found []string, all []Scan) {
 	return found, all
 }
 
+// A subject is the issue on which searches are evaluated.
+type subject struct {
+	facts.Facts
+	pull func() triage.PullRequest // looks up the fields that only pull requests have
+}
+
 // scan evaluates the simple terms of a search on an issue.
-func scan(query string, f facts.Facts) Scan {
+func scan(query string, f subject) Scan {
 	s := Scan{Query: query}
 	list := terms(query)
 	if slices.ContainsFunc(list, term.joins) {
@@ -112,7 +120,7 @@ func (t term) repeats(list []term) bool {
 
 // holds reports whether the issue meets the term, ignoring its minus sign. known is false for a
 // term that is not evaluated here.
-func (t term) holds(f facts.Facts) (holds, known bool) {
+func (t term) holds(f subject) (holds, known bool) {
 	i := f.Issue
 	switch t.key {
 	case "is", "type", "state":
@@ -130,11 +138,11 @@ func (t term) holds(f facts.Facts) (holds, known bool) {
 	case "reason":
 		return strings.ReplaceAll(t.value, " ", "_") == i.StateReason, true
 	case "base":
-		return strings.EqualFold(pullOf(f).Base, t.value), true
+		return strings.EqualFold(f.pull().Base, t.value), true
 	case "head":
-		return strings.EqualFold(pullOf(f).Head, t.value), true
+		return strings.EqualFold(f.pull().Head, t.value), true
 	case "draft":
-		return strconv.FormatBool(pullOf(f).Draft) == t.value, true
+		return strconv.FormatBool(f.pull().Draft) == t.value, true
 	case "comments":
 		return within(t.value, i.Comments)
 	case "reactions":
@@ -152,7 +160,7 @@ func (t term) holds(f facts.Facts) (holds, known bool) {
 }
 
 // is evaluates the qualifiers is, type and state.
-func (t term) is(f facts.Facts) (holds, known bool) {
+func (t term) is(f subject) (holds, known bool) {
 	pull := f.Issue.PullRequest
 	switch t.value {
 	case "open", "closed":
@@ -164,23 +172,24 @@ func (t term) is(f facts.Facts) (holds, known bool) {
 	case "locked", "unlocked":
 		return f.Issue.Locked == (t.value == "locked"), true
 	case "draft":
-		return pullOf(f).Draft, true
+		return f.pull().Draft, true
 	case "merged", "unmerged":
-		return pull && pullOf(f).Merged == (t.value == "merged"), true
+		return pull && f.pull().Merged == (t.value == "merged"), true
 	}
 	return strings.EqualFold(f.Issue.Type, t.value), t.key == "type"
 }
 
 // pullOf returns the fields that only pull requests have. They are zero for an issue.
-func pullOf(f facts.Facts) triage.PullRequest {
+func pullOf(ctx context.Context, f facts.Facts) triage.PullRequest {
 	if f.Pull != nil {
 		return *f.Pull
 	}
 	if !f.Issue.PullRequest || f.Lookup == nil {
 		return triage.PullRequest{}
 	}
-	p, _ := f.Lookup.Pull() // the lookup of a test never fails
-	return p
+	var k facts.Known
+	_ = f.Lookup.Read(ctx, facts.PullPart, &k) // the lookup of a test never fails
+	return k.PullRequest
 }
 
 func lacks(i triage.Issue, what string) (holds, known bool) {

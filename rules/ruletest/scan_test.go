@@ -1,6 +1,7 @@
 package ruletest
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -98,21 +99,26 @@ is:pr review:approved
 `},
 	} {
 		for query := range strings.Lines(strings.TrimSpace(tt.holds)) {
-			if s := scan(strings.TrimSpace(query), tt.f); s.Missed != "" || len(s.Unevaluated) > 0 {
+			if s := scan(strings.TrimSpace(query), searched(tt.f)); s.Missed != "" || len(s.Unevaluated) > 0 {
 				t.Errorf("%s: %s: got %+v, want it found", tt.name, query, s)
 			}
 		}
 		for query := range strings.Lines(strings.TrimSpace(tt.misses)) {
-			if s := scan(strings.TrimSpace(query), tt.f); s.Missed == "" || len(s.Unevaluated) > 0 {
+			if s := scan(strings.TrimSpace(query), searched(tt.f)); s.Missed == "" || len(s.Unevaluated) > 0 {
 				t.Errorf("%s: %s: got %+v, want it missed", tt.name, query, s)
 			}
 		}
 		for query := range strings.Lines(strings.TrimSpace(tt.unevaluated)) {
-			if s := scan(strings.TrimSpace(query), tt.f); s.Missed != "" || len(s.Unevaluated) == 0 {
+			if s := scan(strings.TrimSpace(query), searched(tt.f)); s.Missed != "" || len(s.Unevaluated) == 0 {
 				t.Errorf("%s: %s: got %+v, want a term that is not evaluated", tt.name, query, s)
 			}
 		}
 	}
+}
+
+// searched returns facts that contain their pull request, or look it up in recorded values.
+func searched(f facts.Facts) subject {
+	return subject{f, func() triage.PullRequest { return pullOf(context.Background(), f) }}
 }
 
 // FuzzScan checks that a search reports only terms that it contains, and reports the same ones
@@ -122,13 +128,13 @@ func FuzzScan(f *testing.F) {
 	f.Add(`"`)
 	f.Add(`(a OR b) -label:c :x - -: is:`)
 	f.Fuzz(func(t *testing.T, query string) {
-		s := scan(query, scanned1())
+		s := scan(query, searched(scanned1()))
 		for _, term := range append(s.Unevaluated, s.Missed) {
 			if !strings.Contains(query, term) && term != "is:issue" {
 				t.Errorf("%q: got the term %q", query, term)
 			}
 		}
-		if again := scan(query, scanned1()); again.Missed != s.Missed {
+		if again := scan(query, searched(scanned1())); again.Missed != s.Missed {
 			t.Errorf("%q: got %+v, then %+v", query, s, again)
 		}
 	})

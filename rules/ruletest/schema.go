@@ -40,9 +40,10 @@ func testSchema() object {
 			"assignee":  "The login of the person who is assigned or unassigned.",
 			"milestone": "The title of the milestone that is set or removed.",
 			"pr":        "Fields that only pull requests have.",
-			"author":    "How many issues and pull requests the author of the issue opened before.",
+			"author":    "The author of the issue: earlier issues and pull requests, and the account.",
 			"contrib":   "How the issue suits contributors.",
 			"memory":    "The record of earlier actions on the issue.",
+			"functions": "The results of the program's own functions, by their names.",
 			"past":      "What happened on the issue before, the oldest first.",
 			"expect":    "The expected results. Omitted keys are not compared.",
 		}[key]
@@ -58,26 +59,20 @@ func testKey(key string) object {
 	case "now":
 		return momentSchema()
 	case "issue":
-		return factSchema(reflect.TypeFor[triage.Issue](), key, nil)
+		return factSchema(slotsOf(reflect.ValueOf(&triage.Issue{}).Elem()), key, nil)
 	case "actor":
-		return factSchema(reflect.TypeFor[triage.Actor](), key, object{
+		return factSchema(slotsOf(reflect.ValueOf(&triage.Actor{}).Elem()), key, object{
 			"permission": object{"enum": expression.FieldValues("actor.permission"), "description": "What the actor may do in the repository."},
 		})
 	case "comment":
-		return factSchema(reflect.TypeFor[triage.Comment](), key, nil)
-	case "pr":
-		lists := object{}
-		for _, of := range pullLists(&facts.Known{}) {
-			lists[of.key] = object{"type": "array", "items": text, "description": of.doc}
-		}
-		return factSchema(reflect.TypeFor[triage.PullRequest](), key, lists)
-	case "author":
-		return factSchema(reflect.TypeFor[facts.Author](), key, nil)
-	case "contrib":
-		return factSchema(reflect.TypeFor[facts.Contrib](), key, nil)
+		return factSchema(slotsOf(reflect.ValueOf(&triage.Comment{}).Elem()), key, nil)
+	case "pr", "author", "contrib":
+		return factSchema(lookedUpSlots(key, &facts.Known{}), key, nil)
 	case "memory":
 		by := object{"type": "object", "additionalProperties": text, "description": "The rules that added labels, by label. Absent: those that name it."}
-		return factSchema(reflect.TypeFor[facts.Memory](), key, object{"by": by})
+		return factSchema(lookedUpSlots(key, &facts.Known{}), key, object{"by": by})
+	case "functions":
+		return object{"type": "object", "additionalProperties": object{"anyOf": []any{object{"type": []string{"string", "number", "boolean"}}, object{"type": "array", "items": text}}}}
 	case "past":
 		return object{"type": "array", "items": yamlfile.Schema(reflect.TypeFor[pastKeys](), pastKey)}
 	case "expect":
@@ -139,19 +134,16 @@ func expectKey(key string) map[string]any {
 }
 
 // factSchema returns the schema of a section of the facts; more adds keys to it.
-func factSchema(t reflect.Type, name string, more object) object {
+func factSchema(slots []slot, name string, more object) object {
 	docs := map[string]string{}
 	for _, n := range rules.Reference() {
 		docs[strings.TrimPrefix(n.Name, "event.comment")] = n.Doc
 		docs[n.Name] = n.Doc
 	}
 	properties := object{}
-	for field := range t.Fields() {
-		key := field.Tag.Get("expr")
-		if !slices.Contains(settable(t), key) {
-			continue
-		}
-		p := factValue(field.Type, name+"."+key)
+	for _, s := range slots {
+		key := s.key
+		p := factValue(s.value, name+"."+key)
 		if key == "reactions" {
 			p["description"] = "How many reactions the issue has."
 		}
@@ -166,12 +158,13 @@ func factSchema(t reflect.Type, name string, more object) object {
 	return object{"type": "object", "additionalProperties": false, "properties": properties}
 }
 
-func factValue(t reflect.Type, name string) object {
+func factValue(v reflect.Value, name string) object {
+	t := v.Type()
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return momentSchema()
 	case t.Kind() == reflect.Struct:
-		return factSchema(t, name, nil)
+		return factSchema(slotsOf(v), name, nil)
 	case t.Kind() == reflect.Slice:
 		return object{"type": "array", "items": object{"type": "string"}}
 	case t.Kind() == reflect.Bool:

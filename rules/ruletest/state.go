@@ -1,9 +1,11 @@
 package ruletest
 
 import (
+	"context"
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
@@ -21,30 +23,31 @@ type issueState struct {
 
 // decide evaluates the rules for an event and carries their actions out. by names the rule that
 // added a label earlier, by the label's name in lower case.
-func decide(s *rules.Set, f facts.Facts, by map[string]string) issueState {
+func decide(ctx context.Context, s *rules.Set, f facts.Facts, by map[string]string) issueState {
 	a := issueState{labels: slices.Clone(f.Issue.Labels)}
-	a.result, a.err = s.Decide(f)
+	a.result, a.err = s.Decide(ctx, f)
 	if a.result.Message.Decision.Writes() {
 		a.actions = a.result.Message.Actions
 	}
 	for _, item := range a.actions {
 		a.carryOut(item, f.May)
 	}
-	a.undo(s, f, by)
+	a.undo(ctx, s, f, by)
 	return a
 }
 
 // undo reverts the labels and the scheduled close of the rules in Result.Undone. As in a run, it
 // does not revert changes of this decision, or labels that somebody else changed later.
-func (a *issueState) undo(s *rules.Set, f facts.Facts, by map[string]string) {
+func (a *issueState) undo(ctx context.Context, s *rules.Set, f facts.Facts, by map[string]string) {
 	if len(a.result.Undone) == 0 || a.result.Message.Decision == protocol.Escalate || f.Lookup == nil {
 		return
 	}
-	before, err := f.Lookup.Memory()
-	if err != nil {
+	var k facts.Known
+	if err := f.Lookup.Read(ctx, facts.MemoryPart, &k); err != nil {
 		a.err = err
 		return
 	}
+	before := k.Before
 	var did []string
 	for _, i := range rules.Infos(s) {
 		if before.Closing && slices.Contains(i.Actions, protocol.ActionCloseIssue) {
@@ -55,7 +58,7 @@ func (a *issueState) undo(s *rules.Set, f facts.Facts, by map[string]string) {
 		if !hasFold(a.labels, name) || !a.undoes(s, name, by) || a.wants(name) {
 			continue
 		}
-		timeline, err := f.Lookup.Timeline()
+		timeline, err := f.Lookup.Timeline(ctx)
 		if err != nil {
 			a.err = err
 			return
@@ -79,7 +82,7 @@ func adders(s *rules.Set, label string, by map[string]string) []string {
 	if id, ok := by[strings.ToLower(label)]; ok {
 		return []string{id}
 	}
-	return s.Adders(label)
+	return (*ruleset.Set)(s).Rules().Adders(label)
 }
 
 // undoes reports whether all rules that may have added a label earlier now revert it.
@@ -91,26 +94,22 @@ func (a *issueState) undoes(s *rules.Set, label string, by map[string]string) bo
 // wants reports whether the decision adds a label.
 func (a *issueState) wants(label string) bool {
 	return slices.ContainsFunc(a.actions, func(item protocol.ActionItem) bool {
-		one, _, _ := item.Texts("label")
-		several, _, _ := item.Texts("labels")
-		adds := item.Type == protocol.ActionAddLabel || item.Type == protocol.ActionAddLabels
-		return adds && hasFold(append(one, several...), label)
+		spec, _ := protocol.SpecOf(item.Type)
+		names, _, _ := item.Texts(spec.Main)
+		return spec.AddsLabels() && hasFold(names, label)
 	})
 }
 
 func (a *issueState) carryOut(item protocol.ActionItem, may func(string) bool) {
-	switch item.Type {
-	case protocol.ActionAddLabel, protocol.ActionRemoveLabel:
-		label, _, _ := item.Text("label")
-		a.setLabel(label, item.Type == protocol.ActionAddLabel, may)
-	case protocol.ActionAddLabels:
-		labels, _, _ := item.Texts("labels")
-		for _, name := range labels {
-			a.setLabel(name, true, may)
+	spec, _ := protocol.SpecOf(item.Type)
+	main, _, _ := item.Texts(spec.Main)
+	switch {
+	case spec.Thing == protocol.ThingLabel:
+		for _, name := range main {
+			a.setLabel(name, spec.AddsLabels(), may)
 		}
-	case protocol.ActionComment, protocol.ActionUpdateComment:
-		body, _, _ := item.Text("body")
-		a.comments = append(a.comments, body)
+	case spec.Posts():
+		a.comments = append(a.comments, main...)
 	}
 }
 

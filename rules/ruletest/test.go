@@ -9,6 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/rulesource"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
@@ -47,6 +48,7 @@ type testKeys struct {
 	Contrib   *yaml.Node `yaml:"contrib"`
 	Memory    *yaml.Node `yaml:"memory"`
 	Past      *yaml.Node `mistaken:"timeline,history"           yaml:"past"`
+	Functions *yaml.Node `mistaken:"funcs,function,results"     yaml:"functions"`
 	Expect    *yaml.Node `mistaken:"want,expected,then,expects" yaml:"expect,required"`
 }
 
@@ -55,14 +57,38 @@ const (
 	maxTestName = 200  // characters
 )
 
-// Parse returns the tests of all sources, in order. Mistakes are recorded in the files, and tests
-// with mistakes are left out. Call it after [rules.Parse], even if [rules.Compile] finds mistakes.
-func Parse(sources ...rules.Source) []Test { return parse(idsOf(sources), sources...) }
+// Parse returns the tests of all sources, in order, without those that have mistakes. The error is a
+// [rules.Problems] with all mistakes of the sources, including those of rules that [rules.Compile]
+// has found.
+func Parse(sources ...rules.Source) ([]Test, error) {
+	parts := make([]rulesource.Parts, 0, len(sources))
+	for _, s := range sources {
+		parts = append(parts, rulesource.Source(s).Parts())
+	}
+	return parse(idsOf(parts), parts), mistakes(parts)
+}
 
-func parse(ids []string, sources ...rules.Source) []Test {
+// mistakes returns the mistakes of all files, each file once.
+func mistakes(parts []rulesource.Parts) error {
+	var files []*yamlfile.File
+	for _, p := range parts {
+		if p.File != nil && !slices.Contains(files, p.File) {
+			files = append(files, p.File)
+		}
+	}
+	return yamlfile.Err(files...)
+}
+
+func parse(ids []string, parts []rulesource.Parts) []Test {
 	var list []Test
-	for _, src := range sources {
-		d := decoder{f: src.File, fields: fieldDecoder{src.File}, ids: ids}
+	var own rulesource.Own
+	for _, src := range parts {
+		if src.Own != nil {
+			own.Funcs, own.Actions = slices.Concat(own.Funcs, src.Own.Funcs), slices.Concat(own.Actions, src.Own.Actions)
+		}
+	}
+	for _, src := range parts {
+		d := decoder{f: src.File, fields: fieldDecoder{src.File}, ids: ids, own: own}
 		if src.File == nil || src.Tests == nil {
 			continue
 		}
@@ -85,13 +111,13 @@ func parse(ids []string, sources ...rules.Source) []Test {
 }
 
 // idsOf returns the ids of all rules as written, including rules with mistakes.
-func idsOf(sources []rules.Source) []string {
+func idsOf(parts []rulesource.Parts) []string {
 	ids := []string{}
-	for _, src := range sources {
-		if src.Node == nil {
+	for _, src := range parts {
+		if src.Rules == nil {
 			continue
 		}
-		for _, rule := range src.Node.Content {
+		for _, rule := range src.Rules.Content {
 			for i := 0; i+1 < len(rule.Content) && rule.Kind == yaml.MappingNode; i += 2 {
 				if rule.Content[i].Value == "id" {
 					ids = append(ids, rule.Content[i+1].Value)
@@ -106,7 +132,8 @@ func idsOf(sources []rules.Source) []string {
 type decoder struct {
 	f      *yamlfile.File
 	fields fieldDecoder
-	ids    []string   // the ids of all rules; nil: unknown
+	ids    []string // the ids of all rules; nil: unknown
+	own    rulesource.Own
 	node   *yaml.Node // the current test
 }
 
@@ -131,7 +158,7 @@ func (d decoder) test(n *yaml.Node, first map[string]int) (Test, bool) {
 	}
 	t.facts, t.by, t.past = d.facts(keys), d.by(keys.Memory), keys.Past != nil
 	if keys.Expect != nil {
-		t.expect, t.fired = expectDecoder{d.f, d.ids}.expect(keys.Expect)
+		t.expect, t.fired = expectDecoder{d.f, d.ids, d.own.Actions}.expect(keys.Expect)
 	}
 	return t, d.f.ErrorCount() == before
 }
@@ -152,7 +179,7 @@ func (d decoder) facts(keys testKeys) facts.Facts {
 	var known facts.Known
 	f.Issue = defaultIssue(f)
 	f.Issue.PullRequest = f.Issue.PullRequest || keys.Pull != nil && mayBePull(f.Event)
-	d.fields.fill("issue", keys.Issue, reflect.ValueOf(&f.Issue).Elem())
+	d.fields.fill("issue", keys.Issue, slotsOf(reflect.ValueOf(&f.Issue).Elem()))
 	if !given(keys.Issue, "updated_at") {
 		f.Issue.UpdatedAt = defaultUpdate(f)
 	}
@@ -170,7 +197,7 @@ func (d decoder) facts(keys testKeys) facts.Facts {
 			author = n.Value
 		}
 		f.Event.Comment = defaultComment(f, author)
-		d.fields.fill("comment", keys.Comment, reflect.ValueOf(&f.Event.Comment).Elem())
+		d.fields.fill("comment", keys.Comment, slotsOf(reflect.ValueOf(&f.Event.Comment).Elem()))
 	case keys.Comment != nil:
 		d.f.Problemf(keys.Comment, "comment: only the events of issue_comment have one; the number of comments is issue.comments")
 	}
@@ -180,12 +207,13 @@ func (d decoder) facts(keys testKeys) facts.Facts {
 	}
 	f.Actor = defaultActor(f, login)
 	d.actor(keys.Actor, &f, &known)
-	d.fields.fill("author", keys.Author, reflect.ValueOf(&known.Opened).Elem())
 	known.Scored = defaultContrib()
-	d.fields.fill("contrib", keys.Contrib, reflect.ValueOf(&known.Scored).Elem())
-	d.fields.fill("memory", keys.Memory, reflect.ValueOf(&known.Before).Elem(), "by")
+	d.fields.fill("author", keys.Author, lookedUpSlots("author", &known))
+	d.fields.fill("contrib", keys.Contrib, lookedUpSlots("contrib", &known))
+	d.fields.fill("memory", keys.Memory, lookedUpSlots("memory", &known), "by")
 	known.History.Changes = d.past(keys.Past, f)
 	f.Lookup = known
+	f.Results = d.results(keys.Functions)
 	return f
 }
 

@@ -2,17 +2,17 @@ package ruletest
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 var (
-	plainText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./*-]*( [A-Za-z0-9_./*-]+)*$`)
-	otherType = regexp.MustCompile(`(?i)^(true|false|null|yes|no|on|off|y|n)$`)
+	plainText = text.Regexp(`^[A-Za-z][A-Za-z0-9_./*-]*( [A-Za-z0-9_./*-]+)*$`)
+	otherType = text.Regexp(`(?i)^(true|false|null|yes|no|on|off|y|n)$`)
 )
 
 // scalarText returns a text as YAML that parses to exactly the same text: plain where that is
@@ -20,7 +20,7 @@ var (
 // line, which also fits into a list or a mapping in flow style.
 func scalarText(s string, indent int) string {
 	switch {
-	case plainText.MatchString(s) && !otherType.MatchString(s):
+	case plainText().MatchString(s) && !otherType().MatchString(s):
 		return s
 	case indent >= 0 && strings.Contains(s, "\n"):
 		block := blockText(s, indent+2)

@@ -6,15 +6,14 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"syscall/js"
 	"time"
 
-	"github.com/org/foreman-action/internal/playground"
+	"github.com/org/foreman-action/site/internal/playground"
 )
 
 func main() {
-	engine := playground.Engine{Now: time.Now, Random: rand.Reader}
+	engine := playground.Engine{Now: time.Now}
 	answer := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		return engine.AnswerJSON(context.Background(), args[0].String())
 	})

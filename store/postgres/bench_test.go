@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/org/foreman-action/internal/postgrestest"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/postgres"
-	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
 // durable opens a store on a server that flushes each commit to the disk.
@@ -19,7 +19,7 @@ func durable(b *testing.B) *postgres.Store {
 
 func add(b *testing.B, s *postgres.Store, id string) {
 	b.Helper()
-	if _, err := s.Enqueue(b.Context(), queue.Task{ID: id, Agent: agent, Message: []byte(`{"title": "a task"}`)}); err != nil {
+	if _, err := s.Queue().Enqueue(b.Context(), queue.Task{ID: id, Agent: agent, Message: []byte(`{"title": "a task"}`)}); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -32,7 +32,7 @@ func BenchmarkClaim(b *testing.B) {
 	}
 	b.ResetTimer()
 	for range b.N {
-		if _, err := s.ClaimNext(b.Context(), agent, queue.ClaimOptions{Lease: time.Hour}); err != nil {
+		if _, err := s.Queue().ClaimNext(b.Context(), agent, queue.ClaimOptions{Lease: time.Hour}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -51,18 +51,18 @@ func BenchmarkCycle(b *testing.B) {
 }
 
 func cycle(ctx context.Context, s *postgres.Store) error {
-	c, err := s.ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Hour})
+	c, err := s.Queue().ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Hour})
 	if err != nil {
 		return err
 	}
-	if _, err := s.Complete(ctx, queue.Ref{ID: c.ID, Attempt: c.Attempt}, []byte("{}")); err != nil {
+	if _, err := s.Queue().Complete(ctx, queue.Ref{ID: c.ID, Attempt: c.Attempt}, []byte("{}")); err != nil {
 		return err
 	}
-	list, err := s.LeaseDecisions(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 1})
+	list, err := s.Queue().LeaseDecisions(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 1})
 	if err != nil || len(list) != 1 {
 		return fmt.Errorf("got %d decisions: %w", len(list), err)
 	}
-	return s.MarkDone(ctx, list[0].Lease, nil)
+	return s.Queue().MarkDone(ctx, list[0].Lease, nil)
 }
 
 // BenchmarkBacklog lists the agents with pending tasks, with few and with many tasks.
@@ -79,7 +79,7 @@ SELECT 't' || n, 'http://' || n % 8 || '/', 'o/r', n, 'o/r#' || n, 0, 0, 0, n FR
 			admin(b, url, "VACUUM ANALYZE task")
 			b.ResetTimer()
 			for range b.N {
-				if list, err := s.Backlog(b.Context(), 64); err != nil || len(list) != 8 {
+				if list, err := s.Queue().Backlog(b.Context(), 64); err != nil || len(list) != 8 {
 					b.Fatal(list, err)
 				}
 			}
@@ -108,7 +108,7 @@ FROM (SELECT n, CASE WHEN n % 50 = 0 AND n <= 1000 THEN 'org/small' WHEN n % 4 =
 			f.Limit = 51
 			b.Run(fmt.Sprintf("pending=%d000/%s", waiting, name), func(b *testing.B) {
 				for range b.N {
-					if _, err := s.List(b.Context(), f); err != nil {
+					if _, err := s.Queue().List(b.Context(), f); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -116,7 +116,7 @@ FROM (SELECT n, CASE WHEN n % 50 = 0 AND n <= 1000 THEN 'org/small' WHEN n % 4 =
 		}
 		b.Run(fmt.Sprintf("pending=%d000/counts", waiting), func(b *testing.B) {
 			for range b.N {
-				if st, err := s.Stats(b.Context()); err != nil || len(st.States) != 3 {
+				if st, err := s.Queue().Stats(b.Context()); err != nil || len(st.States) != 3 {
 					b.Fatal(st, err)
 				}
 			}

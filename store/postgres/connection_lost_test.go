@@ -165,13 +165,16 @@ func TestCut(t *testing.T) {
 	t.Parallel()
 	ref := queue.Ref{ID: "1", Attempt: 1}
 	verbs := map[string]func(*testing.T, *postgres.Store) error{
-		"release": func(t *testing.T, s *postgres.Store) error { return s.ReleaseClaim(t.Context(), ref, 0) },
+		"release": func(t *testing.T, s *postgres.Store) error { return s.Queue().ReleaseClaim(t.Context(), ref, 0) },
 		"claim": func(t *testing.T, s *postgres.Store) error {
-			_, err := s.ClaimNext(t.Context(), agent, queue.ClaimOptions{Lease: time.Hour})
+			_, err := s.Queue().ClaimNext(t.Context(), agent, queue.ClaimOptions{Lease: time.Hour})
 			return err
 		},
-		"stats":   func(t *testing.T, s *postgres.Store) error { _, err := s.Stats(t.Context()); return err },
-		"inspect": func(t *testing.T, s *postgres.Store) error { _, err := s.List(t.Context(), queue.Filter{}); return err },
+		"stats": func(t *testing.T, s *postgres.Store) error { _, err := s.Queue().Stats(t.Context()); return err },
+		"inspect": func(t *testing.T, s *postgres.Store) error {
+			_, err := s.Queue().List(t.Context(), queue.Filter{})
+			return err
+		},
 	}
 	tests := []struct {
 		name, verb, text string
@@ -208,11 +211,11 @@ func TestCut(t *testing.T) {
 			if found, _ := c.take([]byte(tt.text)); found {
 				t.Error("nothing was cut")
 			}
-			stats, err := s.Stats(t.Context())
+			stats, err := s.Queue().Stats(t.Context())
 			if err != nil || stats.States[queue.Claimed] != tt.claims {
 				t.Errorf("got %+v, %v, want %d claimed", stats, err, tt.claims)
 			}
-			if d, err := s.Inspect(t.Context(), "1"); err != nil || len(d.Log) != tt.notes {
+			if d, err := s.Queue().Inspect(t.Context(), "1"); err != nil || len(d.Log) != tt.notes {
 				t.Errorf("got %+v, %v, want %d entries in the log", d.Log, err, tt.notes)
 			}
 		})

@@ -24,14 +24,14 @@ func TestLeasedSome(t *testing.T) {
 	add("1")
 	add("2")
 	o := queue.DrainOptions{Lease: time.Hour, Limit: 3}
-	if list, err := s.LeaseDecisions(ctx, o); err != nil || len(list) != 2 || list[0].ID != "1" || list[1].ID != "2" {
+	if list, err := s.Queue().LeaseDecisions(ctx, o); err != nil || len(list) != 2 || list[0].ID != "1" || list[1].ID != "2" {
 		t.Errorf("got %+v, %v, want both", list, err)
 	}
 	add("3")
-	if list, err := s.LeaseDecisions(ctx, o); !errors.Is(err, context.Canceled) || len(list) > 0 {
+	if list, err := s.Queue().LeaseDecisions(ctx, o); !errors.Is(err, context.Canceled) || len(list) > 0 {
 		t.Errorf("after the end: got %+v, %v, want context.Canceled", list, err)
 	}
-	if list, err := s.LeaseDecisions(t.Context(), o); err != nil || len(list) != 1 || list[0].ID != "3" {
+	if list, err := s.Queue().LeaseDecisions(t.Context(), o); err != nil || len(list) != 1 || list[0].ID != "3" {
 		t.Errorf("again: got %+v, %v, want the third one", list, err)
 	}
 }

@@ -24,14 +24,14 @@ func TestDuplicatePurged(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	task := queue.Task{ID: "1", Agent: "http://a", Repo: "o/r", Issue: 1, Dedup: "key", Message: []byte(`{}`)}
-	if _, err := s.Enqueue(t.Context(), task); err != nil {
+	if _, err := s.Queue().Enqueue(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Cancel(t.Context(), "1", "test"); err != nil {
+	if err := s.Queue().Cancel(t.Context(), "1", "test"); err != nil {
 		t.Fatal(err)
 	}
 	other := s.Between(func() {
-		if n, err := s.Purge(t.Context(), time.Now().Add(time.Hour), 10); n != 1 || err != nil {
+		if n, err := s.Queue().Purge(t.Context(), time.Now().Add(time.Hour), 10); n != 1 || err != nil {
 			t.Errorf("Purge: got %d, %v", n, err)
 		}
 	})

@@ -23,7 +23,7 @@ func ExampleOpen() {
 		return
 	}
 	defer s.Close()
-	claim, err := s.ClaimNext(ctx, "http://triage:9001/", queue.ClaimOptions{Lease: 5 * time.Minute})
+	claim, err := s.Queue().ClaimNext(ctx, "http://triage:9001/", queue.ClaimOptions{Lease: 5 * time.Minute})
 	fmt.Println(claim.ID, err)
 	// Output: the database is out of reach
 }

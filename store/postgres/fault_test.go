@@ -11,9 +11,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/org/foreman-action/internal/postgrestest"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/postgres"
-	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
 // TestTerminated completes tasks while their connections are terminated again and again.
@@ -138,7 +138,7 @@ func (s *storm) ok(what string, err error) bool {
 
 func (s *storm) enqueue(ctx context.Context, id string, issue int) {
 	for n := 0; ctx.Err() == nil; n++ {
-		_, err := s.stores[n%2].Enqueue(ctx, queue.Task{ID: id, Agent: agent, Repo: "o/r", Issue: 1 + issue, Message: []byte("{}")})
+		_, err := s.stores[n%2].Queue().Enqueue(ctx, queue.Task{ID: id, Agent: agent, Repo: "o/r", Issue: 1 + issue, Message: []byte("{}")})
 		if s.ok("Enqueue", err) {
 			s.mu.Lock()
 			s.kept[id] = true
@@ -151,21 +151,21 @@ func (s *storm) enqueue(ctx context.Context, id string, issue int) {
 // work claims and completes a task like an agent, and leases and finishes decisions like a
 // harness.
 func (s *storm) work(ctx context.Context, store *postgres.Store) {
-	c, err := store.ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Second})
+	c, err := store.Queue().ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Second})
 	if s.ok("ClaimNext", err) {
-		got, err := store.Complete(ctx, queue.Ref{ID: c.ID, Attempt: c.Attempt}, []byte("{}"))
+		got, err := store.Queue().Complete(ctx, queue.Ref{ID: c.ID, Attempt: c.Attempt}, []byte("{}"))
 		if s.ok("Complete", err) && got.Accepted {
 			s.count(s.decided, c.ID)
 		}
 	}
-	list, err := store.LeaseDecisions(ctx, queue.DrainOptions{Owner: "o", Lease: time.Second, Limit: 3})
+	list, err := store.Queue().LeaseDecisions(ctx, queue.DrainOptions{Owner: "o", Lease: time.Second, Limit: 3})
 	s.ok("LeaseDecisions", err)
 	for _, d := range list {
-		if s.ok("MarkDone", store.MarkDone(ctx, d.Lease, []byte("{}"))) {
+		if s.ok("MarkDone", store.Queue().MarkDone(ctx, d.Lease, []byte("{}"))) {
 			s.count(s.done, d.ID)
 		}
 	}
-	_, err = store.RequeueStale(ctx, queue.Limits{})
+	_, err = store.Queue().RequeueStale(ctx, queue.Limits{})
 	s.ok("RequeueStale", err)
 }
 
@@ -177,12 +177,12 @@ func (s *storm) count(in map[string]int, id string) {
 
 // over reports whether all tasks are done.
 func (s *storm) over(ctx context.Context) bool {
-	stats, err := s.stores[0].Stats(ctx)
+	stats, err := s.stores[0].Queue().Stats(ctx)
 	return s.ok("Stats", err) && stats.States[queue.Done] == len(s.kept)
 }
 
 func (s *storm) judge(ctx context.Context) {
-	stats, err := s.stores[1].Stats(ctx)
+	stats, err := s.stores[1].Queue().Stats(ctx)
 	if err != nil || stats.States[queue.Done] != len(s.kept) || len(s.kept) < 160 {
 		s.Errorf("got %+v, %v, want %d tasks done", stats, err, len(s.kept))
 	}

@@ -20,15 +20,15 @@ func TestHolderEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Enqueue(t.Context(), queue.Task{ID: "1", Repo: "o/r", Message: []byte("{}")}); err != nil {
+	if _, err := s.Queue().Enqueue(t.Context(), queue.Task{ID: "1", Repo: "o/r", Message: []byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
 	s.AwaitSession(t)
 	first.AwaitSession(t)
-	if list, err := first.LeaseDecisions(t.Context(), queue.DrainOptions{Owner: "first", Lease: time.Hour, Limit: 1}); err != nil || len(list) != 1 {
+	if list, err := first.Queue().LeaseDecisions(t.Context(), queue.DrainOptions{Owner: "first", Lease: time.Hour, Limit: 1}); err != nil || len(list) != 1 {
 		t.Fatalf("got %+v, %v", list, err)
 	}
-	got, err := s.RequeueLeases(t.Context(), 0)
+	got, err := s.Queue().RequeueLeases(t.Context(), 0)
 	if err != nil || len(got.Requeued) > 0 || len(got.Others) != 1 || got.Others[0].Owner != "first" || got.Others[0].Left > time.Hour {
 		t.Errorf("while it lives: got %+v, %v, want one lease of another process", got, err)
 	}
@@ -41,11 +41,11 @@ func TestHolderEnded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err = s.RequeueLeases(t.Context(), 0)
+	got, err = s.Queue().RequeueLeases(t.Context(), 0)
 	if err != nil || len(got.Requeued) != 1 || got.Requeued[0].State != queue.Completed || len(got.Others) > 0 {
 		t.Errorf("when it has ended: got %+v, %v, want its decision", got, err)
 	}
-	d, err := s.Inspect(t.Context(), "1")
+	d, err := s.Queue().Inspect(t.Context(), "1")
 	if err != nil || len(d.Log) != 1 || !strings.Contains(d.Log[0].Text, "has ended") || d.Log[0].Who != "first" {
 		t.Errorf("got the log %+v, %v", d.Log, err)
 	}
@@ -61,16 +61,16 @@ func TestPooledHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, direct, postgres.Options{})
-	if _, err := s.Enqueue(t.Context(), queue.Task{ID: "1", Repo: "o/r", Message: []byte("{}")}); err != nil {
+	if _, err := s.Queue().Enqueue(t.Context(), queue.Task{ID: "1", Repo: "o/r", Message: []byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := first.LeaseDecisions(t.Context(), queue.DrainOptions{Owner: "first", Lease: time.Hour, Limit: 1}); err != nil || len(list) != 1 {
+	if list, err := first.Queue().LeaseDecisions(t.Context(), queue.DrainOptions{Owner: "first", Lease: time.Hour, Limit: 1}); err != nil || len(list) != 1 {
 		t.Fatalf("got %+v, %v", list, err)
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.RequeueLeases(t.Context(), 0); err != nil || len(got.Requeued) > 0 || len(got.Others) != 1 {
+	if got, err := s.Queue().RequeueLeases(t.Context(), 0); err != nil || len(got.Requeued) > 0 || len(got.Others) != 1 {
 		t.Errorf("got %+v, %v, want one lease of another process", got, err)
 	}
 }

@@ -24,7 +24,7 @@ func TestBehindMissed(t *testing.T) {
 		t.Fatal(err)
 	}
 	claim := func() (queue.Claim, error) {
-		return s.ClaimNext(t.Context(), agent, queue.ClaimOptions{Lease: time.Hour})
+		return s.Queue().ClaimNext(t.Context(), agent, queue.ClaimOptions{Lease: time.Hour})
 	}
 	if _, err := claim(); err != nil {
 		t.Fatal(err)
@@ -36,14 +36,14 @@ func TestBehindMissed(t *testing.T) {
 	if _, err := s.engine.pool.Exec(t.Context(), "UPDATE task SET followed = 0"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Cancel(t.Context(), "first", "person"); err != nil {
+	if err := s.Queue().Cancel(t.Context(), "first", "person"); err != nil {
 		t.Fatal(err)
 	}
 	if c, err := claim(); err == nil {
 		t.Fatalf("got %+v: the end was not missed", c)
 	}
 	clock.Advance(11 * time.Minute)
-	if _, err := s.RequeueStale(t.Context(), queue.Limits{}); err != nil {
+	if _, err := s.Queue().RequeueStale(t.Context(), queue.Limits{}); err != nil {
 		t.Fatal(err)
 	}
 	if c, err := claim(); err != nil || c.ID != "second" || !c.Waited {

@@ -8,8 +8,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/org/foreman-action/internal/ramdir"
-	"github.com/org/foreman-action/store/postgres/postgrestest"
+	"github.com/org/foreman-action/internal/postgrestest"
+	"github.com/org/foreman-action/internal/testkit/ramdir"
 )
 
 // The server of these tests. If it is nil, the error states why it could not be started.

@@ -18,7 +18,7 @@ const agent = "http://a:9001/"
 
 func enqueue(t *testing.T, s *postgres.Store, id string) {
 	t.Helper()
-	got, err := s.Enqueue(t.Context(), queue.Task{ID: id, Agent: agent, Repo: "o/r", Message: []byte("{}")})
+	got, err := s.Queue().Enqueue(t.Context(), queue.Task{ID: id, Agent: agent, Repo: "o/r", Message: []byte("{}")})
 	if err != nil || got.Outcome != queue.Added {
 		t.Fatalf("Enqueue: got %+v, %v", got, err)
 	}
@@ -67,10 +67,10 @@ func TestOpenAgain(t *testing.T) {
 	enqueue(t, first, "1")
 	first.Close()
 	second := open(t, url, postgres.Options{})
-	if c, err := second.ClaimNext(t.Context(), agent, queue.ClaimOptions{Lease: time.Minute}); err != nil || c.ID != "1" {
+	if c, err := second.Queue().ClaimNext(t.Context(), agent, queue.ClaimOptions{Lease: time.Minute}); err != nil || c.ID != "1" {
 		t.Errorf("got %+v, %v", c, err)
 	}
-	if _, err := first.Stats(t.Context()); err == nil {
+	if _, err := first.Queue().Stats(t.Context()); err == nil {
 		t.Error("the closed one: got no error")
 	}
 }
@@ -170,7 +170,7 @@ func TestDatabaseClock(t *testing.T) {
 	s := open(t, postgres.Server(t).Schema(t), postgres.Options{})
 	before := s.Clock(t)
 	enqueue(t, s, "1")
-	c, err := s.ClaimNext(t.Context(), agent, queue.ClaimOptions{Lease: time.Hour})
+	c, err := s.Queue().ClaimNext(t.Context(), agent, queue.ClaimOptions{Lease: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,16 +202,16 @@ func TestOtherSchema(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := stores[0].Enqueue(t.Context(), task)
+		_, err := stores[0].Queue().Enqueue(t.Context(), task)
 		done <- err
 	}()
 	// Until the first queue has locked the repository.
-	for end := time.Now().Add(patience); leaders(t, url) == 0; {
+	for end := time.Now().Add(patience); locks(t, url) == 0; {
 		if time.Now().After(end) {
 			t.Fatal("the first one takes no lock")
 		}
 	}
-	if _, err := stores[1].Enqueue(t.Context(), task); err != nil {
+	if _, err := stores[1].Queue().Enqueue(t.Context(), task); err != nil {
 		t.Errorf("the other one: %v", err)
 	}
 	if _, err := conn.Exec(t.Context(), "ROLLBACK"); err != nil {
@@ -220,4 +220,19 @@ func TestOtherSchema(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
+}
+
+// locks returns how many exclusive advisory locks sessions of a database have.
+func locks(t *testing.T, url string) (n int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	err = conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").Scan(&n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/queue/queuetest"
-	"github.com/org/foreman-action/queue/queuetest/conformance"
 	"github.com/org/foreman-action/store/postgres"
 )
 
@@ -86,6 +85,6 @@ func (p *pairs) take() *pair {
 }
 
 // conformance returns the pair for the suites of queues and slots.
-func (p *pair) conformance() conformance.Pair {
-	return conformance.Pair{A: p.a, B: p.b, Clock: p.clock.Load()}
+func (p *pair) conformance() queuetest.Pair {
+	return queuetest.Pair{A: p.a.Queue(), B: p.b.Queue(), SlotsA: p.a.Slots(), SlotsB: p.b.Slots(), Clock: p.clock.Load()}
 }

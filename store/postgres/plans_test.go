@@ -17,10 +17,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/org/foreman-action/internal/postgrestest"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/internal/sqlqueue"
 	"github.com/org/foreman-action/store/internal/sqlstore"
-	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -73,7 +73,7 @@ func TestPlans(t *testing.T) {
 	t.Cleanup(func() { s.Close() })
 	record(t, s, rec)
 
-	conn, err := pgx.ConnectConfig(t.Context(), s.config)
+	conn, err := pgx.ConnectConfig(t.Context(), config.ConnConfig)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,42 +135,47 @@ func record(t *testing.T, s *Store, rec *recorder) {
 		{"Enqueue, limited", func() error {
 			return enqueue(ctx, s, queue.Task{ID: "3", Agent: agent, Repo: "o/r", Issue: 3, HourlyLimit: 9})
 		}},
-		{"ClaimNext", func() error { _, err := s.ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Hour}); return err }},
-		{"Heartbeat", func() error { return s.Heartbeat(ctx, queue.Ref{ID: "1", Attempt: 1}, time.Hour) }},
-		{"ReleaseClaim", func() error { return s.ReleaseClaim(ctx, queue.Ref{ID: "1", Attempt: 1}, 0) }},
+		{"ClaimNext", func() error {
+			_, err := s.Queue().ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Hour})
+			return err
+		}},
+		{"Heartbeat", func() error { return s.Queue().Heartbeat(ctx, queue.Ref{ID: "1", Attempt: 1}, time.Hour) }},
+		{"ReleaseClaim", func() error { return s.Queue().ReleaseClaim(ctx, queue.Ref{ID: "1", Attempt: 1}, 0) }},
 		{"ClaimNext, of a task", func() error {
-			_, err := s.ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Hour, Task: "1"})
+			_, err := s.Queue().ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Hour, Task: "1"})
 			return err
 		}},
-		{"Complete", func() error { _, err := s.Complete(ctx, queue.Ref{ID: "1"}, []byte("{}")); return err }},
-		{"Complete, late", func() error { _, err := s.Complete(ctx, queue.Ref{ID: "1"}, []byte("{}")); return err }},
+		{"Complete", func() error { _, err := s.Queue().Complete(ctx, queue.Ref{ID: "1"}, []byte("{}")); return err }},
+		{"Complete, late", func() error { _, err := s.Queue().Complete(ctx, queue.Ref{ID: "1"}, []byte("{}")); return err }},
 		{"LeaseDecisions", func() error {
-			_, err := s.LeaseDecisions(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 9})
+			_, err := s.Queue().LeaseDecisions(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 9})
 			return err
 		}},
-		{"Renew", func() error { _, err := s.Renew(ctx, queue.Lease{ID: "1", Epoch: 1}, time.Hour); return err }},
-		{"MarkDone", func() error { return s.MarkDone(ctx, queue.Lease{ID: "1", Epoch: 1}, []byte("{}")) }},
-		{"RequeueLeases", func() error { _, err := s.RequeueLeases(ctx, 8); return err }},
-		{"RequeueStale", func() error { _, err := s.RequeueStale(ctx, queue.Limits{Claims: 3, Drains: 8}); return err }},
-		{"ExtendClaims", func() error { _, err := s.ExtendClaims(ctx, time.Hour); return err }},
-		{"Purge", func() error { _, err := s.Purge(ctx, time.Now().Add(time.Hour), 100); return err }},
-		{"Backlog", func() error { _, err := s.Backlog(ctx, 9); return err }},
+		{"Renew", func() error { _, err := s.Queue().Renew(ctx, queue.Lease{ID: "1", Epoch: 1}, time.Hour); return err }},
+		{"MarkDone", func() error { return s.Queue().MarkDone(ctx, queue.Lease{ID: "1", Epoch: 1}, []byte("{}")) }},
+		{"RequeueLeases", func() error { _, err := s.Queue().RequeueLeases(ctx, 8); return err }},
+		{"RequeueStale", func() error { _, err := s.Queue().RequeueStale(ctx, queue.Limits{Claims: 3, Drains: 8}); return err }},
+		{"ExtendClaims", func() error { _, err := s.Queue().ExtendClaims(ctx, time.Hour); return err }},
+		{"Purge", func() error { _, err := s.Queue().Purge(ctx, time.Now().Add(time.Hour), 100); return err }},
+		{"Backlog", func() error { _, err := s.Queue().Backlog(ctx, 9); return err }},
 		{"Enqueue, behind", func() error {
 			if err := enqueue(ctx, s, queue.Task{ID: "4", Agent: agent, Repo: "o/r", Issue: 2}); err != nil {
 				return err
 			}
 			return enqueue(ctx, s, queue.Task{ID: "5", Agent: agent, Repo: "o/r", Issue: 2, Coalesce: true, Join: refuse})
 		}},
-		{"Cancel, ahead", func() error { return errors.Join(s.Cancel(ctx, "2", "person"), s.Cancel(ctx, "4", "person")) }},
-		{"List, of an issue", func() error { _, err := s.List(ctx, queue.Filter{Repo: "o/r", Issue: 3}); return err }},
-		{"List, of a repository", func() error { _, err := s.List(ctx, queue.Filter{Repo: "o/r"}); return err }},
-		{"List, failed", func() error { _, err := s.List(ctx, queue.Filter{State: queue.Failed}); return err }},
-		{"List", func() error { _, err := s.List(ctx, queue.Filter{}); return err }},
-		{"Inspect", func() error { _, err := s.Inspect(ctx, "2"); return err }},
-		{"Retry", func() error { _, err := s.Retry(ctx, "2", "person"); return err }},
-		{"AskAgain", func() error { _, err := s.AskAgain(ctx, "4", "person", "why"); return err }},
+		{"Cancel, ahead", func() error {
+			return errors.Join(s.Queue().Cancel(ctx, "2", "person"), s.Queue().Cancel(ctx, "4", "person"))
+		}},
+		{"List, of an issue", func() error { _, err := s.Queue().List(ctx, queue.Filter{Repo: "o/r", Issue: 3}); return err }},
+		{"List, of a repository", func() error { _, err := s.Queue().List(ctx, queue.Filter{Repo: "o/r"}); return err }},
+		{"List, failed", func() error { _, err := s.Queue().List(ctx, queue.Filter{State: queue.Failed}); return err }},
+		{"List", func() error { _, err := s.Queue().List(ctx, queue.Filter{}); return err }},
+		{"Inspect", func() error { _, err := s.Queue().Inspect(ctx, "2"); return err }},
+		{"Retry", func() error { _, err := s.Queue().Retry(ctx, "2", "person"); return err }},
+		{"AskAgain", func() error { _, err := s.Queue().AskAgain(ctx, "4", "person", "why"); return err }},
 		{"TakeSlot", func() error {
-			_, _, err := s.TakeSlot(ctx, queue.SlotRequest{Identity: "bot", PerMinute: 80, PerHour: 500})
+			_, _, err := s.Slots().TakeSlot(ctx, queue.SlotRequest{Identity: "bot", PerMinute: 80, PerHour: 500})
 			return err
 		}},
 	}
@@ -188,7 +193,7 @@ func refuse(_, _ queue.Body) (queue.Body, bool) { return queue.Body{}, false }
 
 func enqueue(ctx context.Context, s *Store, t queue.Task) error {
 	t.Message = []byte("{}")
-	_, err := s.Enqueue(ctx, t)
+	_, err := s.Queue().Enqueue(ctx, t)
 	return err
 }
 

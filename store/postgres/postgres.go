@@ -15,9 +15,9 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/internal/sqlqueue"
 	"github.com/org/foreman-action/store/internal/sqlstore"
@@ -26,7 +26,7 @@ import (
 // Options configure a store. The zero value is usable.
 type Options struct {
 	// Connections is the size of the pool; 0: pool_max_conns of the URL, or 16 without it. In
-	// addition the store uses a connection that listens, and one for each leader election.
+	// addition the store uses a connection that listens.
 	Connections int
 	// Timeout limits calls whose context has no deadline, in case the database does not answer;
 	// 0: 30 seconds. A call that exceeds it returns queue.ErrUnavailable.
@@ -40,20 +40,15 @@ type Options struct {
 // A Store keeps everything in one database, in the first schema of the search path. It is
 // safe for concurrent use.
 type Store struct {
-	*sqlqueue.Queue
-	*sqlstore.Records
-	*sqlstore.Ledgers
-	*sqlstore.Cursors
-	*sqlstore.Slots
-
-	engine *engine
-	config *pgx.ConnConfig
-	pooled bool // connections go through a pooler
-	log    *slog.Logger
-	close  func()
+	engine  *engine
+	queue   *sqlqueue.Queue
+	records *sqlstore.Records
+	ledgers *sqlstore.Ledgers
+	cursors *sqlstore.Cursors
+	leaders *sqlstore.Leaders
+	slots   *sqlstore.Slots
+	close   func()
 }
-
-var _ queue.Queue = (*Store)(nil)
 
 // Open connects to a database by its URL, and brings it to the newest version of the schema.
 // Other processes that open the database wait meanwhile. The URL is like
@@ -96,15 +91,15 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 	e.notifier.deaf = pooled
 	d := sqlstore.PostgreSQL()
 	s := &Store{
-		Queue: sqlqueue.New(e, d, holders{e}), Records: sqlstore.NewRecords(e, d), Ledgers: sqlstore.NewLedgers(e, d),
-		Cursors: sqlstore.NewCursors(e, d), Slots: sqlstore.NewSlots(e, d),
-		engine: e, config: config.ConnConfig, pooled: pooled, log: o.Log,
+		queue: sqlqueue.New(e, d, holders{e}), records: sqlstore.NewRecords(e, d), ledgers: sqlstore.NewLedgers(e, d),
+		cursors: sqlstore.NewCursors(e, d), leaders: sqlstore.NewLeaders(e, d, o.Log), slots: sqlstore.NewSlots(e, d),
+		engine: e,
 	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		e.notifier.run(run, pool, s.Changed)
+		e.notifier.run(run, pool, s.queue.Changed)
 	}()
 	s.close = func() {
 		stop()
@@ -112,6 +107,33 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 		pool.Close()
 	}
 	return s, nil
+}
+
+// Queue returns the queue of tasks.
+func (s *Store) Queue() queue.Queue { return s.queue }
+
+// Memory returns the records of issues.
+func (s *Store) Memory() memory.Agenda { return s.records }
+
+// Journal returns the ledgers of tasks.
+func (s *Store) Journal() memory.Journal { return s.ledgers }
+
+// Slots returns the rate limiter of writes.
+func (s *Store) Slots() queue.Slots { return s.slots }
+
+// Cursor returns the stored cursor of a repository's poller; nil: none. Letter case does not matter.
+func (s *Store) Cursor(ctx context.Context, repo string) ([]byte, error) {
+	return s.cursors.Cursor(ctx, repo)
+}
+
+// SaveCursor stores the cursor of a repository's poller. When it returns nil, the cursor is durable.
+func (s *Store) SaveCursor(ctx context.Context, repo string, data []byte) error {
+	return s.cursors.SaveCursor(ctx, repo, data)
+}
+
+// Lead runs f while this process leads among those that use the database.
+func (s *Store) Lead(ctx context.Context, name string, f func(context.Context) error) error {
+	return s.leaders.Lead(ctx, name, f)
 }
 
 // Close closes the store. It waits for calls in progress.

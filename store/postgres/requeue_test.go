@@ -24,7 +24,7 @@ SELECT 't' || n, 'http://a/', 'o/r', n, 'o/r#' || n, 1, 0, 0, 1, 1, 1, 1 FROM ge
 	w := &postgres.Witness{}
 	s := postgres.OpenWatched(t, direct, postgres.Options{}, w)
 	w.Calls()
-	if swept, err := s.RequeueStale(t.Context(), queue.Limits{Claims: 3}); err != nil || len(swept) != many {
+	if swept, err := s.Queue().RequeueStale(t.Context(), queue.Limits{Claims: 3}); err != nil || len(swept) != many {
 		t.Errorf("got %d, %v, want %d", len(swept), err, many)
 	}
 	calls := w.Calls()

@@ -5,7 +5,7 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/memorytest"
-	"github.com/org/foreman-action/queue/queuetest/conformance"
+	"github.com/org/foreman-action/queue/queuetest"
 	"github.com/org/foreman-action/store/postgres"
 )
 
@@ -22,19 +22,19 @@ func open(t testing.TB, url string, o postgres.Options) *postgres.Store {
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	stores := pairs{suite: t, schema: postgres.Server(t).Schema}
-	conformance.Run(t, func(t *testing.T) conformance.Pair { return stores.lend(t).conformance() })
+	queuetest.Run(t, func(t *testing.T) queuetest.Pair { return stores.lend(t).conformance() })
 }
 
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	stores := pairs{suite: t, schema: postgres.Server(t).Schema, databaseClock: true}
-	memorytest.Run(t, func(t *testing.T) memory.Store { return stores.lend(t).a })
+	memorytest.Run(t, func(t *testing.T) memory.Store { return stores.lend(t).a.Memory() })
 }
 
 func TestAgenda(t *testing.T) {
 	t.Parallel()
 	stores := pairs{suite: t, schema: postgres.Server(t).Schema, databaseClock: true}
-	memorytest.RunAgenda(t, func(t *testing.T) memory.Agenda { return stores.lend(t).a })
+	memorytest.RunAgenda(t, func(t *testing.T) memory.Agenda { return stores.lend(t).a.Memory() })
 }
 
 func TestJournal(t *testing.T) {
@@ -42,24 +42,24 @@ func TestJournal(t *testing.T) {
 	stores := pairs{suite: t, schema: postgres.Server(t).Schema, databaseClock: true}
 	memorytest.RunJournal(t, func(t *testing.T) memory.Journal {
 		p := stores.lend(t)
-		return journal{p.a, p.url}
+		return journal{p.a.Journal(), p.url}
 	})
 }
 
-// A journal is a store that the suite can close and open again.
+// A journal is one that the suite can close and open again.
 type journal struct {
-	*postgres.Store
+	memory.Journal
 
 	url string
 }
 
 func (j journal) Reopen(t *testing.T) memory.Journal {
 	t.Helper()
-	return open(t, j.url, postgres.Options{})
+	return open(t, j.url, postgres.Options{}).Journal()
 }
 
 func TestSlots(t *testing.T) {
 	t.Parallel()
 	stores := pairs{suite: t, schema: postgres.Server(t).Schema}
-	conformance.RunSlots(t, func(t *testing.T) conformance.Pair { return stores.lend(t).conformance() })
+	queuetest.RunSlots(t, func(t *testing.T) queuetest.Pair { return stores.lend(t).conformance() })
 }

@@ -56,12 +56,12 @@ func TestCutLease(t *testing.T) {
 	s.AwaitSession(t)
 	long := slices.Concat([]byte(`"`), bytes.Repeat([]byte("x"), 2<<20), []byte(`"`))
 	for i := range 8 {
-		if _, err := s.Enqueue(t.Context(), queue.Task{ID: fmt.Sprint(i), Repo: "o/r", Message: long}); err != nil {
+		if _, err := s.Queue().Enqueue(t.Context(), queue.Task{ID: fmt.Sprint(i), Repo: "o/r", Message: long}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	left.Store(3 << 20)
-	if list, err := s.LeaseDecisions(t.Context(), queue.DrainOptions{Lease: time.Hour, Limit: 8}); len(list) > 0 || !errors.Is(err, queue.ErrUnavailable) {
+	if list, err := s.Queue().LeaseDecisions(t.Context(), queue.DrainOptions{Lease: time.Hour, Limit: 8}); len(list) > 0 || !errors.Is(err, queue.ErrUnavailable) {
 		t.Errorf("got %d decisions, %v, want none and ErrUnavailable", len(list), err)
 	}
 }
@@ -102,7 +102,7 @@ func TestStuck(t *testing.T) {
 			}
 		},
 		func(ctx context.Context) {
-			if _, err := s.Complete(ctx, queue.Ref{ID: "22"}, []byte("{}")); err != nil {
+			if _, err := s.Queue().Complete(ctx, queue.Ref{ID: "22"}, []byte("{}")); err != nil {
 				t.Error(err)
 			}
 			others <- struct{}{}

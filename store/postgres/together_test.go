@@ -133,7 +133,7 @@ const togetherAgent = "http://a/"
 
 // The five steps of a task. Each returns after its own commit.
 func stepEnqueue(ctx context.Context, s *Store, id string) error {
-	out, err := s.Enqueue(ctx, queue.Task{ID: id, Agent: togetherAgent, Repo: "o/r", Issue: len(id), Message: []byte("{}")})
+	out, err := s.Queue().Enqueue(ctx, queue.Task{ID: id, Agent: togetherAgent, Repo: "o/r", Issue: len(id), Message: []byte("{}")})
 	if err == nil && out.Outcome != queue.Added {
 		err = errors.New(string(out.Outcome))
 	}
@@ -141,12 +141,12 @@ func stepEnqueue(ctx context.Context, s *Store, id string) error {
 }
 
 func stepClaim(ctx context.Context, s *Store) (queue.Ref, error) {
-	c, err := s.ClaimNext(ctx, togetherAgent, queue.ClaimOptions{Lease: time.Hour})
+	c, err := s.Queue().ClaimNext(ctx, togetherAgent, queue.ClaimOptions{Lease: time.Hour})
 	return queue.Ref{ID: c.ID, Attempt: c.Attempt}, err
 }
 
 func stepComplete(ctx context.Context, s *Store, ref queue.Ref) error {
-	receipt, err := s.Complete(ctx, ref, []byte("{}"))
+	receipt, err := s.Queue().Complete(ctx, ref, []byte("{}"))
 	if err == nil && !receipt.Accepted {
 		err = errors.New(receipt.Reason)
 	}
@@ -154,7 +154,7 @@ func stepComplete(ctx context.Context, s *Store, ref queue.Ref) error {
 }
 
 func stepLease(ctx context.Context, s *Store) (queue.Lease, error) {
-	list, err := s.LeaseDecisions(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 1})
+	list, err := s.Queue().LeaseDecisions(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 1})
 	if err == nil && len(list) != 1 {
 		err = fmt.Errorf("%d were leased", len(list))
 	}
@@ -174,7 +174,7 @@ func TestSteps(t *testing.T) {
 	ref, failed := stepClaim(t.Context(), s)
 	err = errors.Join(err, failed, stepComplete(t.Context(), s, ref))
 	l, failed := stepLease(t.Context(), s)
-	if err = errors.Join(err, failed, s.MarkDone(t.Context(), l, []byte("{}"))); err != nil {
+	if err = errors.Join(err, failed, s.Queue().MarkDone(t.Context(), l, []byte("{}"))); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"WITH t AS ( ", "WITH ready A", "WITH t AS ( ", "UPDATE task ", "WITH t AS (U"}
@@ -199,7 +199,7 @@ func TestStepsTogether(t *testing.T) {
 		{"claim", func(ctx context.Context, i int) (err error) { refs[i], err = stepClaim(ctx, s); return err }},
 		{"complete", func(ctx context.Context, i int) error { return stepComplete(ctx, s, refs[i]) }},
 		{"lease", func(ctx context.Context, i int) (err error) { leases[i], err = stepLease(ctx, s); return err }},
-		{"done", func(ctx context.Context, i int) error { return s.MarkDone(ctx, leases[i], []byte("{}")) }},
+		{"done", func(ctx context.Context, i int) error { return s.Queue().MarkDone(ctx, leases[i], []byte("{}")) }},
 	} {
 		r.take()
 		calls := make([]func(context.Context), callers)
@@ -280,7 +280,7 @@ func mixed(t *testing.T, unprepared bool) {
 		check(func(ctx context.Context) error { return stepComplete(ctx, s, refs[1]) }),
 		// The task that was just completed.
 		check(func(ctx context.Context) error { _, err := stepLease(ctx, s); return err }),
-		check(func(ctx context.Context) error { return s.MarkDone(ctx, l, nil) }))
+		check(func(ctx context.Context) error { return s.Queue().MarkDone(ctx, l, nil) }))
 	if got := r.take(); !slices.Equal(got, []string{"WITH t AS ( ", "batch"}) {
 		t.Errorf("got %q, want one call alone and the others together", got)
 	}
@@ -310,7 +310,7 @@ func TestRowsApart(t *testing.T) {
 	others := make(chan struct{}, 5)
 	complete := func(id string) func(context.Context) {
 		return func(ctx context.Context) {
-			receipt, err := s.Complete(ctx, queue.Ref{ID: id}, []byte("{}"))
+			receipt, err := s.Queue().Complete(ctx, queue.Ref{ID: id}, []byte("{}"))
 			mu.Lock()
 			got[id] = append(got[id], fmt.Sprint(receipt.Accepted, " ", receipt.Reason, err))
 			mu.Unlock()
@@ -355,7 +355,7 @@ func TestDuplicatesTogether(t *testing.T) {
 	add := func(task queue.Task) func(context.Context) {
 		task.Agent, task.Message = togetherAgent, []byte("{}")
 		return func(ctx context.Context) {
-			out, err := s.Enqueue(ctx, task)
+			out, err := s.Queue().Enqueue(ctx, task)
 			mu.Lock()
 			defer mu.Unlock()
 			if got[out.Outcome]++; err != nil {

@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -125,21 +124,21 @@ func TestSilent(t *testing.T) {
 	// The timeout is longer than any answer takes, even on a slow machine.
 	s := open(t, m.url, postgres.Options{Timeout: 5 * time.Second})
 	defer m.end() // before the store is closed, because closing a silent connection takes a while
-	changes, stop := s.Watch()
+	changes, stop := s.Queue().Watch()
 	defer stop()
 	enqueue(t, s, "1")
 	m.silent.Store(true)
 	var wg sync.WaitGroup
 	for name, call := range map[string]func() error{
 		"Enqueue": func() error {
-			_, err := s.Enqueue(t.Context(), queue.Task{ID: "2", Agent: "http://a/", Repo: "o/r", Message: []byte("{}")})
+			_, err := s.Queue().Enqueue(t.Context(), queue.Task{ID: "2", Agent: "http://a/", Repo: "o/r", Message: []byte("{}")})
 			return err
 		},
 		"ClaimNext": func() error {
-			_, err := s.ClaimNext(t.Context(), "http://a/", queue.ClaimOptions{Lease: time.Hour})
+			_, err := s.Queue().ClaimNext(t.Context(), "http://a/", queue.ClaimOptions{Lease: time.Hour})
 			return err
 		},
-		"Stats": func() error { _, err := s.Stats(t.Context()); return err },
+		"Stats": func() error { _, err := s.Queue().Stats(t.Context()); return err },
 	} {
 		wg.Go(func() {
 			begin := time.Now()
@@ -153,13 +152,13 @@ func TestSilent(t *testing.T) {
 	}
 	wg.Wait()
 	m.silent.Store(false)
-	if _, err := s.Inspect(t.Context(), "1"); err != nil {
+	if _, err := s.Queue().Inspect(t.Context(), "1"); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 	// Until the store has reconnected to listen.
 	for i, deadline := 0, time.Now().Add(patience); ; i++ {
 		agent := fmt.Sprintf("http://b%d/", i)
-		if _, err := other.Enqueue(t.Context(), queue.Task{ID: agent, Agent: agent, Repo: "o/r", Message: []byte("{}")}); err != nil {
+		if _, err := other.Queue().Enqueue(t.Context(), queue.Task{ID: agent, Agent: agent, Repo: "o/r", Message: []byte("{}")}); err != nil {
 			t.Fatal(err)
 		}
 		if told(changes, agent) {
@@ -184,53 +183,5 @@ func told(changes <-chan queue.Change, agent string) bool {
 		case <-timer.C:
 			return false
 		}
-	}
-}
-
-// TestLeadSilent makes the machine of a leader vanish without closing its connection.
-func TestLeadSilent(t *testing.T) {
-	t.Parallel()
-	url := postgres.Server(t).Database(t)
-	leadSilent(t, url, url)
-}
-
-func TestPooledLeadSilent(t *testing.T) {
-	t.Parallel()
-	direct, behind := pooled(t)
-	leadSilent(t, direct, behind)
-}
-
-// leadSilent makes the connection of a leader silent. The leader connects with the URL by, and
-// another process connects with the URL direct. The other process must become the leader.
-func leadSilent(t *testing.T, direct, by string) {
-	t.Helper()
-	other := open(t, direct, postgres.Options{})
-	m := newMute(t, by)
-	first := open(t, m.url, postgres.Options{Timeout: 5 * time.Second})
-	ctx, cancel := context.WithCancel(t.Context())
-	var leading sync.WaitGroup
-	defer leading.Wait()
-	defer m.end() // closing a silent connection takes a while
-	defer cancel()
-	started, ended := make(chan string, 10), make(chan string, 10)
-	lead := func(s *postgres.Store, name string) {
-		leading.Go(func() {
-			_ = s.Lead(ctx, "poll", func(ctx context.Context) error { // the error is the context's
-				started <- name
-				<-ctx.Done()
-				ended <- name
-				return ctx.Err()
-			})
-		})
-	}
-	lead(first, "first")
-	receive(t, started)
-	lead(other, "other")
-	m.silent.Store(true)
-	if name := receive(t, ended); name != "first" {
-		t.Errorf("%s ended, want the first one", name)
-	}
-	if name := receive(t, started); name != "other" {
-		t.Errorf("%s leads, want the other one", name)
 	}
 }

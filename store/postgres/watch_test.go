@@ -34,12 +34,12 @@ func TestWatchOthers(t *testing.T) {
 	t.Parallel()
 	url := postgres.Server(t).Database(t)
 	a, b := open(t, url, postgres.Options{}), open(t, url, postgres.Options{})
-	changes, stop := b.Watch()
+	changes, stop := b.Queue().Watch()
 	defer stop()
 	await(t, changes, queue.Change{}) // the store listens now
 	enqueue(t, a, "1")
 	await(t, changes, queue.Change{Agent: agent})
-	if _, err := a.Complete(t.Context(), queue.Ref{ID: "1"}, []byte("{}")); err != nil {
+	if _, err := a.Queue().Complete(t.Context(), queue.Ref{ID: "1"}, []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
 	await(t, changes, queue.Change{})
@@ -50,7 +50,7 @@ func TestWatchOthers(t *testing.T) {
 	}
 	for agent := range many {
 		task := queue.Task{ID: agent, Agent: agent, Message: []byte("{}")}
-		if _, err := a.Enqueue(t.Context(), task); err != nil {
+		if _, err := a.Queue().Enqueue(t.Context(), task); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,14 +72,14 @@ func TestWatchReconnects(t *testing.T) {
 	t.Parallel()
 	url := postgres.Server(t).Database(t)
 	a, b := open(t, url, postgres.Options{}), open(t, url, postgres.Options{})
-	changes, stop := b.Watch()
+	changes, stop := b.Queue().Watch()
 	defer stop()
 	await(t, changes, queue.Change{})
 	admin(t, url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 	await(t, changes, queue.Change{}) // the store listens again
 	enqueue(t, a, "1")
 	await(t, changes, queue.Change{Agent: agent})
-	if c, err := b.ClaimNext(t.Context(), agent, queue.ClaimOptions{Lease: time.Minute}); err != nil || c.ID != "1" {
+	if c, err := b.Queue().ClaimNext(t.Context(), agent, queue.ClaimOptions{Lease: time.Minute}); err != nil || c.ID != "1" {
 		t.Errorf("got %+v, %v", c, err)
 	}
 }

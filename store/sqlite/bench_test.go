@@ -43,7 +43,7 @@ func fill(b *testing.B, s *sqlite.Store, n int) {
 	for c := range 64 {
 		wg.Go(func() {
 			for i := c; i < n; i += 64 {
-				if _, err := s.Enqueue(b.Context(), benchTask(fmt.Sprint("waits-", i), i)); err != nil {
+				if _, err := s.Queue().Enqueue(b.Context(), benchTask(fmt.Sprint("waits-", i), i)); err != nil {
 					b.Error(err)
 				}
 			}
@@ -102,18 +102,18 @@ func oneCycle(b *testing.B, s *sqlite.Store, n int64, times *[5][]time.Duration)
 		times[v] = append(times[v], now.Sub(at))
 		at = now
 	}
-	_, err := s.Enqueue(ctx, benchTask(fmt.Sprint("task-", n), int(n)))
+	_, err := s.Queue().Enqueue(ctx, benchTask(fmt.Sprint("task-", n), int(n)))
 	lap(0)
-	c, err1 := s.ClaimNext(ctx, busyAgent, queue.ClaimOptions{Lease: time.Minute})
+	c, err1 := s.Queue().ClaimNext(ctx, busyAgent, queue.ClaimOptions{Lease: time.Minute})
 	lap(1)
-	_, err2 := s.Complete(ctx, queue.Ref{ID: c.ID, Attempt: c.Attempt}, []byte(`{"task_id":"x","decision":"skip","rationale":"","actions":[]}`))
+	_, err2 := s.Queue().Complete(ctx, queue.Ref{ID: c.ID, Attempt: c.Attempt}, []byte(`{"task_id":"x","decision":"skip","rationale":"","actions":[]}`))
 	lap(2)
-	list, err3 := s.LeaseDecisions(ctx, queue.DrainOptions{Owner: "bench", Lease: time.Minute, Limit: 1})
+	list, err3 := s.Queue().LeaseDecisions(ctx, queue.DrainOptions{Owner: "bench", Lease: time.Minute, Limit: 1})
 	lap(3)
 	if err := errors.Join(err, err1, err2, err3); err != nil || len(list) == 0 {
 		return err
 	}
-	err = s.MarkDone(ctx, list[0].Lease, nil)
+	err = s.Queue().MarkDone(ctx, list[0].Lease, nil)
 	lap(4)
 	return err
 }
@@ -141,7 +141,7 @@ func BenchmarkBacklog(b *testing.B) {
 			fill(b, s, pending)
 			b.ResetTimer()
 			for range b.N {
-				if list, err := s.Backlog(b.Context(), 64); err != nil || len(list) != 1 {
+				if list, err := s.Queue().Backlog(b.Context(), 64); err != nil || len(list) != 1 {
 					b.Fatal(len(list), err)
 				}
 			}
@@ -157,7 +157,7 @@ func BenchmarkPages(b *testing.B) {
 		for name, f := range pages() {
 			b.Run(fmt.Sprintf("pending=%d000/%s", waiting, name), func(b *testing.B) {
 				for range b.N {
-					if _, err := s.List(b.Context(), f); err != nil {
+					if _, err := s.Queue().List(b.Context(), f); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -165,7 +165,7 @@ func BenchmarkPages(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("pending=%d000/counts", waiting), func(b *testing.B) {
 			for range b.N {
-				if st, err := s.Stats(b.Context()); err != nil || len(st.States) != 5 {
+				if st, err := s.Queue().Stats(b.Context()); err != nil || len(st.States) != 5 {
 					b.Fatal(st, err)
 				}
 			}

@@ -37,7 +37,7 @@ func TestCheckpoint(t *testing.T) {
 					return
 				default:
 				}
-				if _, err := s.Stats(t.Context()); err != nil {
+				if _, err := s.Queue().Stats(t.Context()); err != nil {
 					t.Error(err)
 					return
 				}
@@ -48,7 +48,7 @@ func TestCheckpoint(t *testing.T) {
 		writers.Go(func() {
 			for i := range tasks {
 				id := fmt.Sprint(c, "-", i)
-				if _, err := s.Enqueue(t.Context(), queue.Task{ID: id, Agent: busyAgent, Repo: "o/r", Issue: 1, Message: message}); err != nil {
+				if _, err := s.Queue().Enqueue(t.Context(), queue.Task{ID: id, Agent: busyAgent, Repo: "o/r", Issue: 1, Message: message}); err != nil {
 					t.Error(err)
 					return
 				}

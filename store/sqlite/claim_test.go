@@ -30,7 +30,7 @@ func TestClaimTogether(t *testing.T) {
 	for agent, n := range tasks {
 		for i := range n {
 			id := fmt.Sprint(agent, i)
-			if _, err := s.Enqueue(t.Context(), queue.Task{ID: id, Agent: agent, Repo: "o/r", Issue: i + 1, Priority: i, Message: []byte(`{}`)}); err != nil {
+			if _, err := s.Queue().Enqueue(t.Context(), queue.Task{ID: id, Agent: agent, Repo: "o/r", Issue: i + 1, Priority: i, Message: []byte(`{}`)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -55,7 +55,7 @@ func TestClaimTogether(t *testing.T) {
 		for i := range 4 * each {
 			agent, by := []string{"http://a", "http://b"}[i%2], []string{"x", "y"}[i/2%2]
 			calls.Go(func() {
-				c, err := s.ClaimNext(t.Context(), agent, queue.ClaimOptions{By: by, Lease: time.Minute})
+				c, err := s.Queue().ClaimNext(t.Context(), agent, queue.ClaimOptions{By: by, Lease: time.Minute})
 				mu.Lock()
 				defer mu.Unlock()
 				if errors.Is(err, queue.ErrEmpty) {
@@ -74,12 +74,12 @@ func TestClaimTogether(t *testing.T) {
 		t.Errorf("got %d claims, nothing: %v", len(claims), empty)
 	}
 	for id, c := range claims {
-		info, err := s.Inspect(t.Context(), id)
+		info, err := s.Queue().Inspect(t.Context(), id)
 		if err != nil || info.State != queue.Claimed || info.Owner != c.by || info.Attempt != c.claim.Attempt || !info.Until.Equal(c.claim.Until) {
 			t.Errorf("%s: got %+v, %v, claimed by %s: %+v", id, info, err, c.by, c.claim)
 		}
 	}
-	if info, err := s.Inspect(t.Context(), "http://a4"); err != nil || info.State != queue.Failed {
+	if info, err := s.Queue().Inspect(t.Context(), "http://a4"); err != nil || info.State != queue.Failed {
 		t.Errorf("the one that cannot be read: %+v, %v", info, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
@@ -26,9 +27,7 @@ type machine struct {
 }
 
 func newClock(m machine) *clock {
-	if m.wall == nil {
-		m.wall = time.Now
-	}
+	m.wall = wait.Clock(m.wall)
 	if m.since == nil {
 		m.boot, m.since = sinceBoot()
 	}

@@ -43,10 +43,10 @@ func (d *day) claimed(t *testing.T, path string) *Store {
 	t.Helper()
 	s := d.open(t, path)
 	task := queue.Task{ID: dayTask, Agent: "http://agent:9001", Repo: "org/repo", Issue: 1, Message: []byte("{}")}
-	if _, err := s.Enqueue(t.Context(), task); err != nil {
+	if _, err := s.Queue().Enqueue(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.ClaimNext(t.Context(), task.Agent, queue.ClaimOptions{Lease: 10 * time.Minute}); err != nil {
+	if _, err := s.Queue().ClaimNext(t.Context(), task.Agent, queue.ClaimOptions{Lease: 10 * time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -55,7 +55,7 @@ func (d *day) claimed(t *testing.T, path string) *Store {
 // stale returns how many expired claims a store requeues.
 func stale(t *testing.T, s *Store) int {
 	t.Helper()
-	list, err := s.RequeueStale(t.Context(), queue.Limits{})
+	list, err := s.Queue().RequeueStale(t.Context(), queue.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestHoldsAfterBoot(t *testing.T) {
 	add := func(s *Store, task queue.Task) queue.Enqueued {
 		t.Helper()
 		task.Agent, task.Repo, task.Message = "http://agent:9001/"+task.ID, "org/repo", []byte("{}")
-		got, err := s.Enqueue(t.Context(), task)
+		got, err := s.Queue().Enqueue(t.Context(), task)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestHoldsAfterBoot(t *testing.T) {
 		after time.Duration
 	}{{"waits", 5 * time.Minute}, {"second", 50 * time.Minute}, {"third", time.Hour}} {
 		claim := func() error {
-			_, err := s.ClaimNext(t.Context(), "http://agent:9001/"+step.id, queue.ClaimOptions{Lease: time.Minute})
+			_, err := s.Queue().ClaimNext(t.Context(), "http://agent:9001/"+step.id, queue.ClaimOptions{Lease: time.Minute})
 			return err
 		}
 		d.pass(step.after - time.Second)
@@ -200,7 +200,7 @@ func TestPurgeAfterSetting(t *testing.T) {
 	for _, by := range []time.Duration{90 * 24 * time.Hour, -90 * 24 * time.Hour} {
 		d := noon()
 		s := d.claimed(t, filepath.Join(t.TempDir(), "foreman.db"))
-		if err := s.Cancel(t.Context(), dayTask, "test"); err != nil {
+		if err := s.Queue().Cancel(t.Context(), dayTask, "test"); err != nil {
 			t.Fatal(err)
 		}
 		d.set(by)
@@ -209,7 +209,7 @@ func TestPurgeAfterSetting(t *testing.T) {
 			want  int
 		}{{kept - time.Hour, 0}, {2 * time.Hour, 1}} {
 			d.pass(step.after)
-			if n, err := s.Purge(t.Context(), d.wall.Add(-kept), 10); err != nil || n != step.want {
+			if n, err := s.Queue().Purge(t.Context(), d.wall.Add(-kept), 10); err != nil || n != step.want {
 				t.Errorf("set by %s, %s later: %d were purged, %v, want %d", by, step.after, n, err, step.want)
 			}
 		}

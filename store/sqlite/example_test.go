@@ -28,10 +28,10 @@ func Example() {
 		ID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", Agent: "http://agent:8000", Repo: "org/repo", Issue: 7,
 		Message: []byte(`{"type":"issue.triage"}`),
 	}
-	if _, err := s.Enqueue(ctx, task); err != nil {
+	if _, err := s.Queue().Enqueue(ctx, task); err != nil {
 		panic(err)
 	}
-	claim, err := s.ClaimNext(ctx, "http://agent:8000", queue.ClaimOptions{Lease: 5 * time.Minute})
+	claim, err := s.Queue().ClaimNext(ctx, "http://agent:8000", queue.ClaimOptions{Lease: 5 * time.Minute})
 	if err != nil {
 		panic(err)
 	}

@@ -93,7 +93,7 @@ func TestUnavailable(t *testing.T) {
 	var err error
 	n := 0
 	for ; err == nil && n < 1000; n++ {
-		_, err = s.Enqueue(t.Context(), filler(fmt.Sprint(n)))
+		_, err = s.Queue().Enqueue(t.Context(), filler(fmt.Sprint(n)))
 	}
 	if !errors.Is(err, queue.ErrUnavailable) || errors.Is(err, queue.ErrEmpty) {
 		t.Fatalf("Enqueue on a full disk: got %v, want ErrUnavailable", err)
@@ -105,11 +105,11 @@ func TestUnavailable(t *testing.T) {
 	if err := s.Healthy(); !errors.Is(err, queue.ErrUnavailable) {
 		t.Errorf("Healthy: got %v, want ErrUnavailable", err)
 	}
-	if list, err := s.List(t.Context(), queue.Filter{Limit: 1000}); err != nil || len(list) != n-1 {
+	if list, err := s.Queue().List(t.Context(), queue.Filter{Limit: 1000}); err != nil || len(list) != n-1 {
 		t.Errorf("got %d tasks, %v, want %d", len(list), err, n-1)
 	}
 	limit(1 << 30)
-	if _, err := s.Enqueue(t.Context(), filler("after")); err != nil {
+	if _, err := s.Queue().Enqueue(t.Context(), filler("after")); err != nil {
 		t.Errorf("with room again: %v", err)
 	}
 	for range 2 {
@@ -170,7 +170,7 @@ func TestFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), name, "dir#1")
 	path := filepath.Join(dir, "a file%20.db")
 	s := openAt(t, path)
-	if _, err := s.Enqueue(t.Context(), filler("1")); err != nil {
+	if _, err := s.Queue().Enqueue(t.Context(), filler("1")); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]os.FileMode{dir: 0o700, path: 0o600, path + "-wal": 0o600} {
@@ -185,7 +185,7 @@ func TestFiles(t *testing.T) {
 	if err := s.Backup(t.Context(), backup); err == nil {
 		t.Error("Backup over a file: got no error")
 	}
-	if _, err := openAt(t, backup).Inspect(t.Context(), "1"); err != nil {
+	if _, err := openAt(t, backup).Queue().Inspect(t.Context(), "1"); err != nil {
 		t.Errorf("in the backup: %v", err)
 	}
 }

@@ -12,7 +12,7 @@ func TestOpenFilesStay(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "q.db")
 	s := openAt(t, path)
-	if _, err := s.Enqueue(t.Context(), filler("1")); err != nil {
+	if _, err := s.Queue().Enqueue(t.Context(), filler("1")); err != nil {
 		t.Fatal(err)
 	}
 	other := filepath.Join(t.TempDir(), "other")
@@ -24,7 +24,7 @@ func TestOpenFilesStay(t *testing.T) {
 			t.Errorf("%s was removed, renamed or replaced", name)
 		}
 	}
-	if _, err := s.Enqueue(t.Context(), filler("2")); err != nil {
+	if _, err := s.Queue().Enqueue(t.Context(), filler("2")); err != nil {
 		t.Error(err)
 	}
 }

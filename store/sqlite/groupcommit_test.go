@@ -102,7 +102,7 @@ func TestPanicReading(t *testing.T) {
 			_ = s.engine.Read(t.Context(), func(sqlstore.Tx) error { panic("boom") })
 		}()
 	}
-	if _, err := s.Inspect(t.Context(), "1"); !errors.Is(err, queue.ErrNotFound) {
+	if _, err := s.Queue().Inspect(t.Context(), "1"); !errors.Is(err, queue.ErrNotFound) {
 		t.Errorf("got %v, want ErrNotFound", err)
 	}
 }
@@ -265,7 +265,7 @@ func TestCancelled(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		result := make(chan error)
 		go func() {
-			_, err := s.Enqueue(ctx, filler("1"))
+			_, err := s.Queue().Enqueue(ctx, filler("1"))
 			result <- err
 		}()
 		cancel()
@@ -273,7 +273,7 @@ func TestCancelled(t *testing.T) {
 			t.Errorf("got %v, want context.Canceled", err)
 		}
 	})
-	if _, err := s.Inspect(t.Context(), "1"); !errors.Is(err, queue.ErrNotFound) {
+	if _, err := s.Queue().Inspect(t.Context(), "1"); !errors.Is(err, queue.ErrNotFound) {
 		t.Errorf("Inspect: got %v, want ErrNotFound", err)
 	}
 	if err := s.Close(); err != nil {
@@ -282,10 +282,10 @@ func TestCancelled(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Errorf("Close again: %v", err)
 	}
-	if _, err := s.Enqueue(t.Context(), filler("2")); !errors.Is(err, queue.ErrUnavailable) {
+	if _, err := s.Queue().Enqueue(t.Context(), filler("2")); !errors.Is(err, queue.ErrUnavailable) {
 		t.Errorf("Enqueue after Close: got %v", err)
 	}
-	if _, err := s.List(t.Context(), queue.Filter{}); !errors.Is(err, queue.ErrUnavailable) {
+	if _, err := s.Queue().List(t.Context(), queue.Filter{}); !errors.Is(err, queue.ErrUnavailable) {
 		t.Errorf("List after Close: got %v", err)
 	}
 }

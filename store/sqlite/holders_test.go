@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/org/foreman-action/internal/ramdir"
+	"github.com/org/foreman-action/internal/testkit/ramdir"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
 	"github.com/org/foreman-action/store/sqlite"
@@ -35,7 +35,7 @@ func leaseAndWait(path string) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.LeaseDecisions(ctx, queue.DrainOptions{Owner: "first", Lease: time.Hour, Limit: 1})
+	list, err := s.Queue().LeaseDecisions(ctx, queue.DrainOptions{Owner: "first", Lease: time.Hour, Limit: 1})
 	if err != nil || len(list) != 1 {
 		return fmt.Errorf("got %d decisions: %w", len(list), err)
 	}
@@ -53,7 +53,7 @@ func decided(t *testing.T, path string, clock *queuetest.Clock, ids ...string) *
 	}
 	s := open(t, path, now)
 	for _, id := range ids {
-		if _, err := s.Enqueue(t.Context(), queue.Task{ID: id, Repo: "o/r", Message: []byte("{}")}); err != nil {
+		if _, err := s.Queue().Enqueue(t.Context(), queue.Task{ID: id, Repo: "o/r", Message: []byte("{}")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -83,26 +83,26 @@ func TestHolderKilled(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "leased\n" {
 		t.Fatalf("got %q, %v", line, err)
 	}
-	got, err := s.RequeueLeases(t.Context(), 0)
+	got, err := s.Queue().RequeueLeases(t.Context(), 0)
 	if err != nil || len(got.Requeued) > 0 || len(got.Others) != 1 || got.Others[0].Owner != "first" || got.Others[0].Left > time.Hour {
 		t.Errorf("while it lives: got %+v, %v, want one lease of another process", got, err)
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	got, err = s.RequeueLeases(t.Context(), 0)
+	got, err = s.Queue().RequeueLeases(t.Context(), 0)
 	if err != nil || len(got.Requeued) != 1 || got.Requeued[0].State != queue.Completed || len(got.Others) > 0 {
 		t.Errorf("when it was killed: got %+v, %v, want its decision", got, err)
 	}
-	d, err := s.Inspect(t.Context(), "1")
+	d, err := s.Queue().Inspect(t.Context(), "1")
 	if err != nil || len(d.Log) != 1 || !strings.Contains(d.Log[0].Text, "has ended") || d.Log[0].Who != "first" {
 		t.Errorf("got the log %+v, %v", d.Log, err)
 	}
-	if list, err := s.LeaseDecisions(t.Context(), queue.DrainOptions{Lease: time.Hour, Limit: 1}); err != nil || len(list) != 1 || list[0].Epoch != 2 {
+	if list, err := s.Queue().LeaseDecisions(t.Context(), queue.DrainOptions{Lease: time.Hour, Limit: 1}); err != nil || len(list) != 1 || list[0].Epoch != 2 {
 		t.Errorf("got %+v, %v, want the second lease", list, err)
 	}
 	// The next call of Ended by another process deletes the lock file of the killed process.
 	other := open(t, path, nil)
-	if _, err := other.RequeueLeases(t.Context(), 0); err != nil {
+	if _, err := other.Queue().RequeueLeases(t.Context(), 0); err != nil {
 		t.Error(err)
 	}
 	if files, _ := filepath.Glob(path + "-server-*"); len(files) != 2 {
@@ -116,7 +116,7 @@ func TestHolderUnknown(t *testing.T) {
 	path, clock := filepath.Join(t.TempDir(), "foreman.db"), queuetest.NewClock()
 	a, b := decided(t, path, clock, "1", "2"), open(t, path, clock.Now)
 	for range 2 {
-		if _, err := a.LeaseDecisions(t.Context(), queue.DrainOptions{Owner: "a", Lease: time.Minute, Limit: 1}); err != nil {
+		if _, err := a.Queue().LeaseDecisions(t.Context(), queue.DrainOptions{Owner: "a", Lease: time.Minute, Limit: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -127,14 +127,14 @@ func TestHolderUnknown(t *testing.T) {
 	if err := os.Remove(files[0]); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := b.RequeueLeases(t.Context(), 0); err != nil || len(got.Requeued) > 0 || len(got.Others) != 2 {
+	if got, err := b.Queue().RequeueLeases(t.Context(), 0); err != nil || len(got.Requeued) > 0 || len(got.Others) != 2 {
 		t.Errorf("got %+v, %v, want two leases of another process", got, err)
 	}
-	if got, err := a.RequeueLeases(t.Context(), 0); err != nil || len(got.Requeued) > 0 || len(got.Others) > 0 {
+	if got, err := a.Queue().RequeueLeases(t.Context(), 0); err != nil || len(got.Requeued) > 0 || len(got.Others) > 0 {
 		t.Errorf("got %+v, %v, want none of another process", got, err)
 	}
 	clock.Advance(time.Minute)
-	if got, err := b.RequeueLeases(t.Context(), 1); err != nil || len(got.Requeued) != 2 || got.Requeued[0].State != queue.Failed {
+	if got, err := b.Queue().RequeueLeases(t.Context(), 1); err != nil || len(got.Requeued) != 2 || got.Requeued[0].State != queue.Failed {
 		t.Errorf("got %+v, %v, want two tasks that failed, as they were tried once", got, err)
 	}
 }
@@ -144,7 +144,7 @@ func TestHolderClosed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "foreman.db")
 	s := decided(t, path, nil, "1")
-	if _, err := s.LeaseDecisions(t.Context(), queue.DrainOptions{Lease: time.Hour, Limit: 1}); err != nil {
+	if _, err := s.Queue().LeaseDecisions(t.Context(), queue.DrainOptions{Lease: time.Hour, Limit: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

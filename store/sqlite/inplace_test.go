@@ -96,7 +96,7 @@ func TestReplaced(t *testing.T) {
 				writers.Go(func() {
 					for n := 1; ; n++ {
 						writing.RLock()
-						_, err := s.Enqueue(t.Context(), newTask(w*1_000_000+n))
+						_, err := s.Queue().Enqueue(t.Context(), newTask(w*1_000_000+n))
 						writing.RUnlock()
 						if err != nil {
 							if !errors.Is(err, queue.ErrUnavailable) || !errors.Is(err, sqlite.ErrReplaced) {
@@ -143,7 +143,7 @@ func TestReplaced(t *testing.T) {
 			if err := s.Healthy(); !errors.Is(err, sqlite.ErrReplaced) {
 				t.Errorf("Healthy: got %v", err)
 			}
-			if _, err := s.Stats(t.Context()); !errors.Is(err, sqlite.ErrReplaced) {
+			if _, err := s.Queue().Stats(t.Context()); !errors.Is(err, sqlite.ErrReplaced) {
 				t.Errorf("a read: got %v", err)
 			}
 			rescued, err := s.Rescue(t.Context())
@@ -217,7 +217,7 @@ func overwritten(t *testing.T, path string, was []byte, accepted *sync.Map) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if list, err := s.List(t.Context(), queue.Filter{}); err != nil || len(list) != 0 {
+	if list, err := s.Queue().List(t.Context(), queue.Filter{}); err != nil || len(list) != 0 {
 		t.Errorf("the backup has no tasks; got %d, %v", len(list), err)
 	}
 }
@@ -232,7 +232,7 @@ func compare(t *testing.T, path string, accepted *sync.Map) {
 	defer s.Close()
 	missing := 0
 	accepted.Range(func(id, _ any) bool {
-		if _, err := s.Inspect(t.Context(), id.(string)); err != nil {
+		if _, err := s.Queue().Inspect(t.Context(), id.(string)); err != nil {
 			missing++
 		}
 		return true
@@ -260,7 +260,7 @@ func TestReplacedWithinCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			if _, err := s.Enqueue(t.Context(), newTask(1)); err != nil {
+			if _, err := s.Queue().Enqueue(t.Context(), newTask(1)); err != nil {
 				t.Fatal(err)
 			}
 			if err := replace(path); err != nil {
@@ -318,7 +318,7 @@ func TestReplacedLog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Enqueue(t.Context(), newTask(1)); !errors.Is(err, sqlite.ErrReplaced) {
+	if _, err := s.Queue().Enqueue(t.Context(), newTask(1)); !errors.Is(err, sqlite.ErrReplaced) {
 		t.Errorf("got %v", err)
 	}
 	if err := s.Close(); err != nil {

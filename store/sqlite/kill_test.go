@@ -37,7 +37,7 @@ func TestChild(t *testing.T) {
 	for c := range 4 {
 		wg.Go(func() {
 			for round := 0; ; round++ { // until the process is killed
-				work(t, s.Queue, os.Getpid()*10+c, func(id string, p promised) {
+				work(t, s.Queue(), os.Getpid()*10+c, func(id string, p promised) {
 					mu.Lock()
 					defer mu.Unlock()
 					fmt.Fprintf(os.Stdout, "promised %s %s %d\n", id, p.state, p.attempt)
@@ -120,7 +120,7 @@ func TestKill(t *testing.T) {
 		s := openAt(t, path)
 		checkIntegrity(t, s.engine)
 		for id, p := range all {
-			i, err := s.Inspect(t.Context(), id)
+			i, err := s.Queue().Inspect(t.Context(), id)
 			if err != nil || rank(i.State) < rank(p.state) || i.Attempt < p.attempt {
 				t.Errorf("round %d: %s: promised %+v, found %s, attempt %d, %v", round, id, p, i.State, i.Attempt, err)
 			}

@@ -19,15 +19,15 @@ func behind(t *testing.T, path string, clock *queuetest.Clock) (*Store, queue.Cl
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	task := queue.Task{ID: "first", Agent: "http://a/", Repo: "o/r", Issue: 7, Message: []byte("{}"), Coalesce: true}
-	if _, err := s.Enqueue(t.Context(), task); err != nil {
+	if _, err := s.Queue().Enqueue(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	c, err := s.ClaimNext(t.Context(), task.Agent, queue.ClaimOptions{Lease: time.Hour})
+	c, err := s.Queue().ClaimNext(t.Context(), task.Agent, queue.ClaimOptions{Lease: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
 	task.ID = "second"
-	if got, err := s.Enqueue(t.Context(), task); err != nil || got.Behind != "first" {
+	if got, err := s.Queue().Enqueue(t.Context(), task); err != nil || got.Behind != "first" {
 		t.Fatalf("Enqueue: got %+v, %v, want it behind the first one", got, err)
 	}
 	return s, c
@@ -56,11 +56,11 @@ func TestBehindMissed(t *testing.T) {
 	clock := queuetest.NewClock()
 	s, c := behind(t, filepath.Join(t.TempDir(), "foreman.db"), clock)
 	change(t, s, "UPDATE task SET followed = 0")
-	if err := s.Cancel(t.Context(), c.ID, "person"); err != nil {
+	if err := s.Queue().Cancel(t.Context(), c.ID, "person"); err != nil {
 		t.Fatal(err)
 	}
 	claim := func() (queue.Claim, error) {
-		return s.ClaimNext(t.Context(), "http://a/", queue.ClaimOptions{Lease: time.Hour})
+		return s.Queue().ClaimNext(t.Context(), "http://a/", queue.ClaimOptions{Lease: time.Hour})
 	}
 	if c, err := claim(); err == nil {
 		t.Fatalf("got %+v: the end was not missed", c)
@@ -92,12 +92,12 @@ func TestBehindUpgrade(t *testing.T) {
 	if s, err = Open(t.Context(), path, Options{Now: clock.Now}); err != nil {
 		t.Fatal(err)
 	}
-	c, err := s.ClaimNext(t.Context(), "http://a/", queue.ClaimOptions{Lease: time.Hour})
+	c, err := s.Queue().ClaimNext(t.Context(), "http://a/", queue.ClaimOptions{Lease: time.Hour})
 	if err != nil || c.ID != "old" || c.Waited {
 		t.Fatalf("got %+v, %v, want the task that was there", c, err)
 	}
 	task := queue.Task{ID: "new", Agent: "http://a/", Repo: "o/r", Issue: 8, Message: []byte("{}"), Coalesce: true}
-	if got, err := s.Enqueue(t.Context(), task); err != nil || got.Behind != "old" {
+	if got, err := s.Queue().Enqueue(t.Context(), task); err != nil || got.Behind != "old" {
 		t.Errorf("Enqueue: got %+v, %v, want it behind the old one", got, err)
 	}
 	if err := s.Close(); err != nil {

@@ -120,7 +120,7 @@ func TestRemovedBeforeOpen(t *testing.T) {
 	}
 	defer s.Close() // the file is lost
 	by.remove.Store(true)
-	if _, err := s.Stats(t.Context()); !errors.Is(err, ErrReplaced) {
+	if _, err := s.Queue().Stats(t.Context()); !errors.Is(err, ErrReplaced) {
 		t.Errorf("got %v, want ErrReplaced", err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {

@@ -61,7 +61,7 @@ type promised struct {
 
 // work runs tasks through all steps until a call fails, and passes each acknowledged state to
 // promise.
-func work(t *testing.T, s *sqlqueue.Queue, client int, promise func(id string, p promised)) {
+func work(t *testing.T, s queue.Queue, client int, promise func(id string, p promised)) {
 	t.Helper()
 	ctx := t.Context()
 	agent := fmt.Sprint("http://agent-", client)

@@ -48,7 +48,7 @@ func now() time.Time { return time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC) }
 func TestPublishedQueue(t *testing.T) {
 	t.Parallel()
 	s := open(t, published(t, "published_queue.sql"), now)
-	list, err := s.List(t.Context(), queue.Filter{})
+	list, err := s.Queue().List(t.Context(), queue.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,31 +75,31 @@ func TestPublishedGoesOn(t *testing.T) {
 	path, clock := published(t, "published_queue.sql"), now()
 	s := open(t, path, func() time.Time { return clock })
 	for _, want := range []string{"01", "02"} {
-		c, err := s.ClaimNext(t.Context(), "http://a:9001", queue.ClaimOptions{Lease: time.Hour})
+		c, err := s.Queue().ClaimNext(t.Context(), "http://a:9001", queue.ClaimOptions{Lease: time.Hour})
 		if err != nil || !strings.HasSuffix(c.ID, want) || !strings.Contains(string(c.Message), c.ID) {
 			t.Fatalf("ClaimNext: got %+v, %v, want task %s", c, err, want)
 		}
 	}
-	if _, err := s.ClaimNext(t.Context(), "http://a:9001", queue.ClaimOptions{Lease: time.Hour}); !errors.Is(err, queue.ErrEmpty) {
+	if _, err := s.Queue().ClaimNext(t.Context(), "http://a:9001", queue.ClaimOptions{Lease: time.Hour}); !errors.Is(err, queue.ErrEmpty) {
 		t.Errorf("ClaimNext: got %v, want ErrEmpty", err)
 	}
-	decisions, err := s.LeaseDecisions(t.Context(), queue.DrainOptions{Lease: time.Minute, Limit: 10})
+	decisions, err := s.Queue().LeaseDecisions(t.Context(), queue.DrainOptions{Lease: time.Minute, Limit: 10})
 	if err != nil || len(decisions) != 1 || decisions[0].Issue != 4 || !strings.Contains(string(decisions[0].Result), `"rationale":"why"`) {
 		t.Errorf("LeaseDecisions: got %+v, %v", decisions, err)
 	}
-	if swept, err := s.RequeueStale(t.Context(), queue.Limits{}); err != nil || len(swept) != 0 {
+	if swept, err := s.Queue().RequeueStale(t.Context(), queue.Limits{}); err != nil || len(swept) != 0 {
 		t.Errorf("RequeueStale at once: got %v, %v: a claim must last a while", swept, err)
 	}
-	if err := s.Heartbeat(t.Context(), queue.Ref{ID: "00000000-0000-4000-8000-000000000003"}, time.Minute); err != nil {
+	if err := s.Queue().Heartbeat(t.Context(), queue.Ref{ID: "00000000-0000-4000-8000-000000000003"}, time.Minute); err != nil {
 		t.Errorf("Heartbeat of the agent that has it: %v", err)
 	}
 	clock = clock.Add(10 * time.Minute)
-	if swept, err := s.RequeueStale(t.Context(), queue.Limits{}); err != nil || len(swept) != 2 {
+	if swept, err := s.Queue().RequeueStale(t.Context(), queue.Limits{}); err != nil || len(swept) != 2 {
 		t.Errorf("RequeueStale: got %v, %v, want the claim and the lease", swept, err)
 	}
 	// Opening the file again finds no published data, and makes no changes.
-	before, _ := s.List(t.Context(), queue.Filter{})
-	after, err := open(t, path, now).List(t.Context(), queue.Filter{})
+	before, _ := s.Queue().List(t.Context(), queue.Filter{})
+	after, err := open(t, path, now).Queue().List(t.Context(), queue.Filter{})
 	if diff := cmp.Diff(before, after); diff != "" || err != nil {
 		t.Errorf("opened again: %v (-before +after):\n%s", err, diff)
 	}
@@ -115,10 +115,10 @@ func TestPublishedAgain(t *testing.T) {
 	run(t, path, "CREATE TABLE task_queue AS SELECT * FROM task_queue_published LIMIT 2") //nolint:unqueryvet // all of it
 	run(t, path, "UPDATE task_queue SET task_id = 'new' WHERE rowid = 1")
 	s := open(t, path, now)
-	if _, err := s.Inspect(t.Context(), "new"); err != nil {
+	if _, err := s.Queue().Inspect(t.Context(), "new"); err != nil {
 		t.Errorf("the new one: %v", err)
 	}
-	if list, err := s.List(t.Context(), queue.Filter{}); err != nil || len(list) != 13 {
+	if list, err := s.Queue().List(t.Context(), queue.Filter{}); err != nil || len(list) != 13 {
 		t.Errorf("got %d tasks, %v, want 13", len(list), err)
 	}
 }
@@ -133,7 +133,7 @@ func TestPublishedMemory(t *testing.T) {
 		10: "Issue #10: escalated to a human on 2026-04-13. No further actions.",
 		11: "",
 	} {
-		r, err := s.Load(t.Context(), "org/repo", issue)
+		r, err := s.Memory().Load(t.Context(), "org/repo", issue)
 		if err != nil {
 			t.Errorf("issue %d: %v", issue, err)
 		}
@@ -144,7 +144,7 @@ func TestPublishedMemory(t *testing.T) {
 			t.Errorf("issue 7: got %+v", r.Tasks)
 		}
 	}
-	if _, err := s.Load(t.Context(), "org/repo", 12); !errors.Is(err, memory.ErrNotFound) {
+	if _, err := s.Memory().Load(t.Context(), "org/repo", 12); !errors.Is(err, memory.ErrNotFound) {
 		t.Errorf("issue 12: got %v, want ErrNotFound", err)
 	}
 	if got, err := s.Cursor(t.Context(), "org/repo"); err != nil || string(got) != `{"version":1,"at":1776240000,"base":1776240000}` {

@@ -16,10 +16,10 @@ func TestPurgeShrinks(t *testing.T) {
 	const many = 300
 	for n := range many {
 		id := fmt.Sprint(n)
-		if _, err := s.Enqueue(t.Context(), filler(id)); err != nil {
+		if _, err := s.Queue().Enqueue(t.Context(), filler(id)); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Cancel(t.Context(), id, "test"); err != nil {
+		if err := s.Queue().Cancel(t.Context(), id, "test"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -33,7 +33,7 @@ func TestPurgeShrinks(t *testing.T) {
 		return n
 	}
 	before := pages()
-	if n, err := s.Purge(t.Context(), time.Now().Add(time.Hour), many); err != nil || n != many {
+	if n, err := s.Queue().Purge(t.Context(), time.Now().Add(time.Hour), many); err != nil || n != many {
 		t.Fatalf("Purge: got %d, %v", n, err)
 	}
 	if after := pages(); after > before-50 {

@@ -36,13 +36,13 @@ func TestAside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Save(t.Context(), memory.Record{Repo: "z/z", Issue: 1}); err != nil {
+	if err := s.Memory().Save(t.Context(), memory.Record{Repo: "z/z", Issue: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if n, newest := count(); n != 1000 || !strings.Contains(newest, "z/z") {
 		t.Errorf("got %d, the newest %s", n, newest)
 	}
-	if _, err := s.Purge(t.Context(), time.UnixMilli(500), 10); err != nil {
+	if _, err := s.Queue().Purge(t.Context(), time.UnixMilli(500), 10); err != nil {
 		t.Fatal(err)
 	}
 	if n, newest := count(); n != 501 || !strings.Contains(newest, "z/z") {

@@ -21,7 +21,7 @@ func TestSlotsForgotten(t *testing.T) {
 	defer s.Close()
 	for range 500 {
 		now = now.Add(time.Minute)
-		_, ok, err := s.TakeSlot(t.Context(), queue.SlotRequest{Identity: "bot", PerMinute: 80, PerHour: 500})
+		_, ok, err := s.Slots().TakeSlot(t.Context(), queue.SlotRequest{Identity: "bot", PerMinute: 80, PerHour: 500})
 		if err != nil || !ok {
 			t.Fatalf("got %v, %v", ok, err)
 		}
@@ -58,7 +58,7 @@ func BenchmarkTakeSlot(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if _, _, err := s.TakeSlot(b.Context(), queue.SlotRequest{Identity: "bot", PerMinute: limit, PerHour: limit, Within: queue.MaxSlotWait}); err != nil {
+				if _, _, err := s.Slots().TakeSlot(b.Context(), queue.SlotRequest{Identity: "bot", PerMinute: limit, PerHour: limit, Within: queue.MaxSlotWait}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -18,12 +18,14 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/internal/sqlqueue"
 	"github.com/org/foreman-action/store/internal/sqlstore"
@@ -42,15 +44,14 @@ type Options struct {
 
 // A Store keeps everything in one file. It is safe for concurrent use.
 type Store struct {
-	*sqlqueue.Queue
-	*sqlstore.Records
-	*sqlstore.Ledgers
-	*sqlstore.Cursors
-	*sqlstore.Leaders
-	*sqlstore.Slots
-
 	engine  *engine
 	holders *holders
+	queue   *tasks
+	records *sqlstore.Records
+	ledgers *sqlstore.Ledgers
+	cursors *sqlstore.Cursors
+	leaders *sqlstore.Leaders
+	slots   *sqlstore.Slots
 }
 
 // Open opens a file, and brings it to the newest version of the schema. It creates the file and
@@ -113,8 +114,8 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 	}
 	h := newHolders(path)
 	return &Store{
-		sqlqueue.New(e, d, h), sqlstore.NewRecords(e, d), sqlstore.NewLedgers(e, d), sqlstore.NewCursors(e, d),
-		sqlstore.NewLeaders(e, d), sqlstore.NewSlots(e, d), e, h,
+		engine: e, holders: h, queue: &tasks{sqlqueue.New(e, d, h), e}, records: sqlstore.NewRecords(e, d), ledgers: sqlstore.NewLedgers(e, d),
+		cursors: sqlstore.NewCursors(e, d), leaders: sqlstore.NewLeaders(e, d, slog.New(slog.DiscardHandler)), slots: sqlstore.NewSlots(e, d),
 	}, nil
 }
 
@@ -143,6 +144,33 @@ func create(path string) error {
 		return err
 	}
 	return f.Close()
+}
+
+// Queue returns the queue of tasks.
+func (s *Store) Queue() queue.Queue { return s.queue }
+
+// Memory returns the records of issues.
+func (s *Store) Memory() memory.Agenda { return s.records }
+
+// Journal returns the ledgers of tasks.
+func (s *Store) Journal() memory.Journal { return s.ledgers }
+
+// Slots returns the rate limiter of writes.
+func (s *Store) Slots() queue.Slots { return s.slots }
+
+// Cursor returns the stored cursor of a repository's poller; nil: none. Letter case does not matter.
+func (s *Store) Cursor(ctx context.Context, repo string) ([]byte, error) {
+	return s.cursors.Cursor(ctx, repo)
+}
+
+// SaveCursor stores the cursor of a repository's poller. When it returns nil, the cursor is durable.
+func (s *Store) SaveCursor(ctx context.Context, repo string, data []byte) error {
+	return s.cursors.SaveCursor(ctx, repo, data)
+}
+
+// Lead runs f while this process leads among those that use the database.
+func (s *Store) Lead(ctx context.Context, name string, f func(context.Context) error) error {
+	return s.leaders.Lead(ctx, name, f)
 }
 
 // Close waits until all calls are answered, and closes the store.
@@ -251,5 +279,3 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 	}
 	return nil
 }
-
-var _ queue.Queue = (*Store)(nil)

@@ -8,7 +8,6 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/queue/queuetest"
-	"github.com/org/foreman-action/queue/queuetest/conformance"
 	"github.com/org/foreman-action/store/sqlite"
 )
 
@@ -27,11 +26,16 @@ func open(t testing.TB, path string, now func() time.Time) *sqlite.Store {
 	return s
 }
 
+// pairOf returns two handles of a store.
+func pairOf(a, b *sqlite.Store, clock *queuetest.Clock) queuetest.Pair {
+	return queuetest.Pair{A: a.Queue(), B: b.Queue(), SlotsA: a.Slots(), SlotsB: b.Slots(), Clock: clock}
+}
+
 func TestQueue(t *testing.T) {
 	t.Parallel()
-	conformance.Run(t, func(t *testing.T) conformance.Pair {
+	queuetest.Run(t, func(t *testing.T) queuetest.Pair {
 		path, clock := filepath.Join(t.TempDir(), "foreman.db"), queuetest.NewClock()
-		return conformance.Pair{A: open(t, path, clock.Now), B: open(t, path, clock.Now), Clock: clock}
+		return pairOf(open(t, path, clock.Now), open(t, path, clock.Now), clock)
 	})
 }
 
@@ -42,35 +46,35 @@ func TestMemory(t *testing.T) {
 		return open(t, filepath.Join(t.TempDir(), "memory.db"), nil)
 	}
 	t.Run("store", func(t *testing.T) {
-		memorytest.Run(t, func(t *testing.T) memory.Store { return fresh(t) })
+		memorytest.Run(t, func(t *testing.T) memory.Store { return fresh(t).Memory() })
 	})
 	t.Run("agenda", func(t *testing.T) {
-		memorytest.RunAgenda(t, func(t *testing.T) memory.Agenda { return fresh(t) })
+		memorytest.RunAgenda(t, func(t *testing.T) memory.Agenda { return fresh(t).Memory() })
 	})
 	t.Run("journal", func(t *testing.T) {
 		memorytest.RunJournal(t, func(t *testing.T) memory.Journal {
 			path := filepath.Join(t.TempDir(), "memory.db")
-			return journal{open(t, path, nil), path}
+			return journal{open(t, path, nil).Journal(), path}
 		})
 	})
 }
 
-// A journal is a store that the suite can close and open again.
+// A journal is one that the suite can close and open again.
 type journal struct {
-	*sqlite.Store
+	memory.Journal
 
 	path string
 }
 
 func (j journal) Reopen(t *testing.T) memory.Journal {
 	t.Helper()
-	return open(t, j.path, nil)
+	return open(t, j.path, nil).Journal()
 }
 
 func TestSlots(t *testing.T) {
 	t.Parallel()
-	conformance.RunSlots(t, func(t *testing.T) conformance.Pair {
+	queuetest.RunSlots(t, func(t *testing.T) queuetest.Pair {
 		path, clock := filepath.Join(t.TempDir(), "foreman.db"), queuetest.NewClock()
-		return conformance.Pair{A: open(t, path, clock.Now), B: open(t, path, clock.Now), Clock: clock}
+		return pairOf(open(t, path, clock.Now), open(t, path, clock.Now), clock)
 	})
 }

@@ -90,9 +90,7 @@ func (o Options) withDefaults() Options {
 	if o.RequestTimeout <= 0 {
 		o.RequestTimeout = 30 * time.Second
 	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
+	o.Now = wait.Clock(o.Now)
 	if o.Sleep == nil {
 		o.Sleep = wait.For
 	}

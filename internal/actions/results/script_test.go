@@ -17,7 +17,7 @@ import (
 
 	"github.com/org/foreman-action/internal/actions/results"
 	"github.com/org/foreman-action/internal/actions/results/resultstest"
-	"github.com/org/foreman-action/internal/loopback"
+	"github.com/org/foreman-action/internal/testkit/loopback"
 	"github.com/org/foreman-action/memory"
 )
 

@@ -10,11 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/actions"
-	"github.com/org/foreman-action/internal/cli/delivery"
 	"github.com/org/foreman-action/internal/cli/event"
 	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/files"
@@ -30,28 +27,14 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Options are the command's dependencies: the environment contains its inputs, too.
-type Options struct{ Env process.Env }
-
-// Command returns the command.
-func Command(env process.Env) *cobra.Command {
-	return &cobra.Command{
-		Use:   "action",
-		Short: "Run as a step of a GitHub Actions workflow, as action.yml does",
-		Long: "Reads its inputs from INPUT_ variables and the event from GITHUB_EVENT_PATH, decides,\n" +
-			"acts, and writes the step's outputs and the job summary.",
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return Run(c.Context(), Options{Env: env}) },
-	}
-}
-
-// Run runs the step. Every failure is an annotation in the log, and the error a
-// [command.ReportedError].
-func Run(ctx context.Context, o Options) error {
-	rt := actions.New(actions.Options{Getenv: o.Env.Getenv, Stdout: o.Env.Stdout})
-	res, err := step(ctx, rt, o.Env)
+// Run runs the step: it reads its inputs from INPUT_ variables and the event from GITHUB_EVENT_PATH,
+// decides, acts, and writes the step's outputs and the job summary. Every failure is an annotation in
+// the log, and the error a [command.ReportedError]. The environment must be complete.
+func Run(ctx context.Context, env process.Env) error {
+	rt := actions.New(actions.Options{Getenv: env.Getenv, Stdout: env.Stdout})
+	res, err := step(ctx, rt, env)
 	err = failure.Classify(err)
-	if perr := publish(rt, res, o.Env.Version, err); perr != nil && err == nil {
+	if perr := publish(rt, res, env.Version, err); perr != nil && err == nil {
 		err = command.Failed(perr)
 		annotate(rt, err)
 	}
@@ -88,9 +71,9 @@ func step(ctx context.Context, rt *actions.Runtime, env process.Env) (report.Res
 			Token: string(in.Token), TokenName: "the input token", APIURL: job.APIURL, UserAgent: env.UserAgent(), Now: env.Now, Sleep: env.Sleep,
 		},
 		Live: true, DryRun: in.DryRun, Overrides: overrides(in),
-		Task:    runner.TaskIdentity{ID: taskID, Scope: scopeOf(job, in.JobIndex), Nonce: rand.Text(), Resumed: job.RunAttempt > 1},
+		Task:    runner.TaskIdentity{ID: taskID, Scope: scopeOf(job, in.JobIndex), Nonce: rand.Text(), First: job.RunAttempt == 1},
 		Memory:  event.MemoryPlace{Dir: job.Workspace, Store: "artifact", Branch: scheduledOn(job)},
-		IDToken: rt.Tokens.IDToken, Mask: rt.Log.Mask, Log: rt.Log.Printf, Logger: slog.New(rt.Log.Handler(nil)),
+		IDToken: rt.Tokens.IDToken, Mask: rt.Log.Mask, Log: slog.New(rt.Log.Handler(nil)),
 		Audit: func(record runner.Audit) error {
 			line, err := record.Line()
 			rt.Log.Printf("%s", line)
@@ -131,7 +114,7 @@ func readEvent(env actions.Env, in actions.Values) (triage.Delivery, error) {
 	if env.EventPath == "" {
 		return triage.Delivery{}, errors.New("read the event: GITHUB_EVENT_PATH is not set; inside Actions it names the event's file")
 	}
-	payload, err := files.Read(env.EventPath, delivery.MaxSize)
+	payload, err := files.Read(env.EventPath, files.MaxEvent)
 	if err != nil {
 		return triage.Delivery{}, fmt.Errorf("read the event: %w", err)
 	}
@@ -238,7 +221,7 @@ func annotate(rt *actions.Runtime, err error) {
 	if ps := failure.Problems(err); ps != nil {
 		for _, p := range ps {
 			rt.Log.Annotate(actions.Annotation{
-				Level: actions.Error, Title: "Foreman configuration", File: p.File, Line: p.Line, Column: p.Column, Message: p.Msg,
+				Level: actions.Error, Title: "Foreman configuration", File: p.File, Line: p.Line, Column: p.Column, Message: p.Message,
 			})
 			rt.Log.Printf("%s", p.Error())
 		}
@@ -247,7 +230,7 @@ func annotate(rt *actions.Runtime, err error) {
 	if e, ok := errors.AsType[*rules.EvalError](err); ok {
 		rt.Log.Annotate(actions.Annotation{
 			Level: actions.Error, Title: "Foreman rule " + e.Rule, File: e.Problem.File,
-			Line: e.Problem.Line, Column: e.Problem.Column, Message: e.Problem.Msg,
+			Line: e.Problem.Line, Column: e.Problem.Column, Message: e.Problem.Message,
 		})
 		return
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/actions/actionstest"
-	"github.com/org/foreman-action/internal/cli/delivery"
+	"github.com/org/foreman-action/internal/cli/files"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github/githubtest"
@@ -49,7 +49,7 @@ func (s *stepRun) sleep(ctx context.Context, d time.Duration) error {
 }
 
 func (s *stepRun) run(ctx context.Context) int {
-	return command.ExitCode(Run(ctx, Options{Env: process.Env{Getenv: s.Getenv, Stdout: s, Stderr: s, Sleep: s.sleep}.Complete()}))
+	return command.ExitCode(Run(ctx, process.Env{Getenv: s.Getenv, Stdout: s, Stderr: s, Sleep: s.sleep}.Complete()))
 }
 
 // wantLog checks that the log holds every part, and no secret.
@@ -172,7 +172,7 @@ func TestHugeEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Truncate(delivery.MaxSize + 1); err != nil {
+	if err := f.Truncate(files.MaxEvent + 1); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

@@ -35,7 +35,7 @@ func BenchmarkAction(b *testing.B) {
 	for b.Loop() {
 		var out strings.Builder
 		e := process.Env{Getenv: func(name string) string { return env[name] }, Stdout: &out, Stderr: &out}.Complete()
-		if err := Run(b.Context(), Options{Env: e}); err != nil {
+		if err := Run(b.Context(), e); err != nil {
 			b.Fatalf("%v: %s", err, out.String())
 		}
 	}

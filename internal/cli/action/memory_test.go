@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/org/foreman-action/agent/agenttest"
 	"github.com/org/foreman-action/internal/actions/results/resultstest"
+	"github.com/org/foreman-action/internal/agenttest"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"

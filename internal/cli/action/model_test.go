@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/org/foreman-action/agent/agenttest"
+	"github.com/org/foreman-action/internal/agenttest"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/llm/llmtest"
 	"github.com/org/foreman-action/protocol"

@@ -32,7 +32,7 @@ func TestClosingInActions(t *testing.T) {
 		s.Setenv("GITHUB_RUN_ID", strconv.Itoa(100+run))
 		s.Setenv("ACTIONS_RUNTIME_TOKEN", service.RuntimeToken(resultstest.Job{Run: int64(100 + run)}))
 		env := process.Env{Getenv: s.Getenv, Stdout: s, Stderr: s, Sleep: s.sleep, Now: func() time.Time { return start.Add(after) }}
-		if code := command.ExitCode(Run(t.Context(), Options{Env: env.Complete()})); code != command.ExitOK {
+		if code := command.ExitCode(Run(t.Context(), env.Complete())); code != command.ExitOK {
 			t.Fatalf("run %d: exit code %d:\n%s", run, code, s.Log())
 		}
 		log := s.Log()[before:]

@@ -4,13 +4,13 @@ package build
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/org/foreman-action/internal/build/process"
 	"github.com/org/foreman-action/internal/cli/build/demo"
 	"github.com/org/foreman-action/internal/cli/build/pipeline"
 	"github.com/org/foreman-action/internal/cli/build/publish"
 	"github.com/org/foreman-action/internal/cli/build/runs"
 	"github.com/org/foreman-action/internal/cli/group"
 	cli "github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/coding/build/process"
 	"github.com/org/foreman-action/internal/command"
 )
 

@@ -6,12 +6,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/org/foreman-action/internal/coding/contrib/checkout"
+	"github.com/org/foreman-action/internal/coding/contrib/contract"
+	"github.com/org/foreman-action/internal/coding/contrib/controller"
+	"github.com/org/foreman-action/internal/coding/contrib/diff"
+	"github.com/org/foreman-action/internal/coding/contrib/session"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/contrib/checkout"
-	"github.com/org/foreman-action/internal/contrib/contract"
-	"github.com/org/foreman-action/internal/contrib/controller"
-	"github.com/org/foreman-action/internal/contrib/diff"
-	"github.com/org/foreman-action/internal/contrib/session"
 	"github.com/org/foreman-action/internal/sanitize"
 )
 
@@ -44,7 +44,7 @@ hooks, no filters, no submodules. An existing workspace is kept as it is.`,
 			}
 			return nil
 		},
-		run: func(ctx context.Context, s session.Session, args []string) (any, error) {
+		run: func(ctx context.Context, s session.Session, args []string) (contract.Document, error) {
 			if len(args) > 0 {
 				o.Issue = args[0]
 			}
@@ -83,7 +83,7 @@ lines that the repository has already. The workspace and its index are not chang
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&builderResult, "builder-result", "", "the `file` with the Builder's result")
 		},
-		run: func(ctx context.Context, s session.Session, _ []string) (any, error) {
+		run: func(ctx context.Context, s session.Session, _ []string) (contract.Document, error) {
 			if err := diff.AcceptBuilder(s, builderResult); err != nil {
 				return nil, err
 			}

@@ -15,9 +15,9 @@ import (
 	"github.com/org/foreman-action/internal/cli/contribflow/demo"
 	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/coding/contrib/contract"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/contrib/contract"
-	"github.com/org/foreman-action/internal/contrib/scoring"
+	"github.com/org/foreman-action/internal/scoring"
 )
 
 // buildVersion is set by the linker of a release.

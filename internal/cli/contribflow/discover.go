@@ -8,13 +8,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/org/foreman-action/internal/coding/contrib/contract"
+	"github.com/org/foreman-action/internal/coding/contrib/controller"
+	"github.com/org/foreman-action/internal/coding/contrib/discover"
+	"github.com/org/foreman-action/internal/coding/contrib/plan"
+	"github.com/org/foreman-action/internal/coding/contrib/score"
+	"github.com/org/foreman-action/internal/coding/contrib/session"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/contrib/contract"
-	"github.com/org/foreman-action/internal/contrib/controller"
-	"github.com/org/foreman-action/internal/contrib/discover"
-	"github.com/org/foreman-action/internal/contrib/plan"
-	"github.com/org/foreman-action/internal/contrib/score"
-	"github.com/org/foreman-action/internal/contrib/session"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -42,7 +42,7 @@ One run makes one search, and at most three reads for each candidate.`,
 		},
 		writes:     true,
 		configured: true,
-		run: func(ctx context.Context, s session.Session, _ []string) (any, error) {
+		run: func(ctx context.Context, s session.Session, _ []string) (contract.Document, error) {
 			return discover.Run(ctx, s, o)
 		},
 		show: shows(showDiscovery),
@@ -102,7 +102,7 @@ ISSUE is OWNER/REPO#NUMBER or its address on GitHub. "contribflow rules" prints 
 		check:      checkIssue,
 		writes:     true,
 		configured: true,
-		run: func(ctx context.Context, s session.Session, args []string) (any, error) {
+		run: func(ctx context.Context, s session.Session, args []string) (contract.Document, error) {
 			var err error
 			if o.Issue, err = issueArg(args); err != nil {
 				return nil, err
@@ -135,7 +135,7 @@ commands that validate it, and when to stop. ISSUE is OWNER/REPO#NUMBER or its a
 		check:      checkIssue,
 		writes:     true,
 		configured: true,
-		run: func(ctx context.Context, s session.Session, args []string) (any, error) {
+		run: func(ctx context.Context, s session.Session, args []string) (contract.Document, error) {
 			ref, err := issueArg(args)
 			if err != nil {
 				return nil, err

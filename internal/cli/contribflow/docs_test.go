@@ -53,7 +53,7 @@ func TestProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tests strings.Builder
-	for _, folder := range []string{"../../contrib/*", "../../sandbox", "../../e2e", "."} {
+	for _, folder := range []string{"../../coding/contrib/*", "../../coding/sandbox", "../../scoring", "../../scoring/evidence", "../../e2e", "."} {
 		files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/org/foreman-action/internal/contrib/contract"
-	"github.com/org/foreman-action/internal/contrib/initialize"
-	"github.com/org/foreman-action/internal/contrib/session"
+	"github.com/org/foreman-action/internal/coding/contrib/contract"
+	"github.com/org/foreman-action/internal/coding/contrib/initialize"
+	"github.com/org/foreman-action/internal/coding/contrib/session"
 )
 
 func initVerb() verb {
@@ -23,7 +23,7 @@ func initVerb() verb {
 		},
 		check:  func([]string) error { return o.Check() },
 		writes: true,
-		run: func(_ context.Context, s session.Session, _ []string) (any, error) {
+		run: func(_ context.Context, s session.Session, _ []string) (contract.Document, error) {
 			return initialize.Run(s, o)
 		},
 		show: shows(func(w *screen, d contract.Init) {

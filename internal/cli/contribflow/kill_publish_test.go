@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/org/foreman-action/internal/contrib/contract"
-	"github.com/org/foreman-action/internal/programtest"
+	"github.com/org/foreman-action/internal/coding/contrib/contract"
+	"github.com/org/foreman-action/internal/testkit/programtest"
 )
 
 // publisher is a stand-in for git or gh, PROGRAM, with its files in the folder SHIM. It counts

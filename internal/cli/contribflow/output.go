@@ -9,51 +9,13 @@ import (
 
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/coding/contrib/contract"
+	"github.com/org/foreman-action/internal/coding/contrib/session"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/contrib/contract"
-	"github.com/org/foreman-action/internal/contrib/session"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/text"
 )
-
-// The exit codes of --exit-code.
-const (
-	exitBlocked = 10
-	exitFailed  = 11
-	exitHuman   = 12
-)
-
-// exitCode returns the exit code of a document for --exit-code.
-func exitCode(document any) int {
-	status, human := "", false
-	switch d := document.(type) {
-	case contract.Status:
-		human = d.RequiresHumanApproval
-	case contract.Recommendation:
-		human = d.RequiresHumanApproval
-	case contract.Plan:
-		human = d.RequiresHumanApproval
-	case contract.Discovery:
-		status = d.Status
-	case contract.BlockedLookup:
-		status = d.Status
-	case contract.Validation:
-		status, human = d.Status, d.RequiresHumanApproval
-	case contract.PullRequest:
-		status, human = d.Status, d.RequiresHumanApproval
-	}
-	switch {
-	case status == contract.Blocked:
-		return exitBlocked
-	case status == contract.Failed:
-		return exitFailed
-	case human:
-		return exitHuman
-	default:
-		return command.ExitOK
-	}
-}
 
 // fail prints an error, as a document or for people, and returns the exit code.
 func fail(env process.Env, asJSON bool, err error) error {
@@ -95,9 +57,9 @@ func fail(env process.Env, asJSON bool, err error) error {
 
 // shows adapts a function that prints documents of one type to any document. For a lookup that is
 // blocked it prints only the issue and the reason.
-func shows[T any](show func(*screen, T)) func(*screen, any) {
-	return func(w *screen, document any) {
-		if d, ok := document.(T); ok {
+func shows[T any](show func(*screen, T)) func(*screen, contract.Document) {
+	return func(w *screen, document contract.Document) {
+		if d, ok := any(document).(T); ok {
 			show(w, d)
 		} else if d, ok := document.(contract.BlockedLookup); ok {
 			w.line("%s", d.Issue)
@@ -214,32 +176,7 @@ func (w *screen) table(rows ...[]string) {
 }
 
 // next adds the recommended command as the last line.
-func (w *screen) next(document any) {
-	var next contract.Next
-	switch d := document.(type) {
-	case contract.Status:
-		next = d.Next
-	case contract.Recommendation:
-		next = d.Next
-	case contract.Init:
-		next = d.Next
-	case contract.Discovery:
-		next = d.Next
-	case contract.BlockedLookup:
-		next = d.Next
-	case contract.Score:
-		next = d.Next
-	case contract.Plan:
-		next = d.Next
-	case contract.Workspace:
-		next = d.Next
-	case contract.Patch:
-		next = d.Next
-	case contract.Validation:
-		next = d.Next
-	case contract.PullRequest:
-		next = d.Next
-	}
+func (w *screen) next(next contract.Next) {
 	if next.Command != "" {
 		w.b.WriteString("Next: " + w.painter.Bold(sanitize.Line(strings.TrimSuffix(next.Command, " --json"))) + "\n")
 	}

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/org/foreman-action/internal/contrib/contract"
-	"github.com/org/foreman-action/internal/contrib/pr"
-	"github.com/org/foreman-action/internal/contrib/session"
+	"github.com/org/foreman-action/internal/coding/contrib/contract"
+	"github.com/org/foreman-action/internal/coding/contrib/pr"
+	"github.com/org/foreman-action/internal/coding/contrib/session"
 )
 
 func prVerb() verb {
@@ -36,7 +36,7 @@ if the review gate still passes and the contribution did not change since.`,
 		},
 		writes:     true,
 		configured: true,
-		run: func(ctx context.Context, s session.Session, _ []string) (any, error) {
+		run: func(ctx context.Context, s session.Session, _ []string) (contract.Document, error) {
 			return pr.Run(ctx, s, o)
 		},
 		show: shows(showPR),

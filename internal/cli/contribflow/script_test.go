@@ -20,10 +20,10 @@ import (
 
 	"github.com/org/foreman-action/internal/cli/contribflow"
 	"github.com/org/foreman-action/internal/cli/process"
-	"github.com/org/foreman-action/internal/contrib/contract"
-	"github.com/org/foreman-action/internal/contrib/controller"
-	"github.com/org/foreman-action/internal/programtest"
-	"github.com/org/foreman-action/internal/ramdir"
+	"github.com/org/foreman-action/internal/coding/contrib/contract"
+	"github.com/org/foreman-action/internal/coding/contrib/controller"
+	"github.com/org/foreman-action/internal/testkit/programtest"
+	"github.com/org/foreman-action/internal/testkit/ramdir"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts expect")

@@ -3,16 +3,16 @@ package contribflow
 import (
 	"context"
 
-	"github.com/org/foreman-action/internal/contrib/contract"
-	"github.com/org/foreman-action/internal/contrib/session"
-	"github.com/org/foreman-action/internal/contrib/status"
+	"github.com/org/foreman-action/internal/coding/contrib/contract"
+	"github.com/org/foreman-action/internal/coding/contrib/session"
+	"github.com/org/foreman-action/internal/coding/contrib/status"
 )
 
 func statusVerb() verb {
 	return verb{
 		use:   "status",
 		short: "Show the state of the contribution and the next step",
-		run: func(ctx context.Context, s session.Session, _ []string) (any, error) {
+		run: func(ctx context.Context, s session.Session, _ []string) (contract.Document, error) {
 			return status.Run(ctx, s)
 		},
 		show: shows(func(w *screen, d contract.Status) {
@@ -29,7 +29,7 @@ func nextVerb() verb {
 	return verb{
 		use:   "next",
 		short: "Show the next step",
-		run: func(ctx context.Context, s session.Session, _ []string) (any, error) {
+		run: func(ctx context.Context, s session.Session, _ []string) (contract.Document, error) {
 			d, err := status.Run(ctx, s)
 			if err != nil {
 				return nil, err

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/org/foreman-action/internal/contrib/contract"
-	"github.com/org/foreman-action/internal/programtest"
+	"github.com/org/foreman-action/internal/coding/contrib/contract"
+	"github.com/org/foreman-action/internal/testkit/programtest"
 )
 
 // observer is a stand-in for git, GIT, with its files in the folder SHIM. It records its arguments,

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/org/foreman-action/internal/coding/contrib/contract"
+	"github.com/org/foreman-action/internal/coding/contrib/session"
+	"github.com/org/foreman-action/internal/coding/contrib/validate"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/contrib/contract"
-	"github.com/org/foreman-action/internal/contrib/session"
-	"github.com/org/foreman-action/internal/contrib/validate"
 	"github.com/org/foreman-action/internal/sanitize"
 )
 
@@ -38,7 +38,7 @@ lockfile may use the network. No code of the repository runs outside of the cont
 			}
 			return nil
 		},
-		run: func(ctx context.Context, s session.Session, _ []string) (any, error) {
+		run: func(ctx context.Context, s session.Session, _ []string) (contract.Document, error) {
 			return validate.Run(ctx, s, o)
 		},
 		show: shows(showValidation),

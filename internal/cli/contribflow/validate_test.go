@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/org/foreman-action/internal/programtest"
+	"github.com/org/foreman-action/internal/testkit/programtest"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/coding/contrib/contract"
+	"github.com/org/foreman-action/internal/coding/contrib/controller"
+	"github.com/org/foreman-action/internal/coding/contrib/session"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/contrib/contract"
-	"github.com/org/foreman-action/internal/contrib/controller"
-	"github.com/org/foreman-action/internal/contrib/session"
 	"github.com/org/foreman-action/internal/filelock"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/wait"
@@ -35,9 +35,9 @@ type verb struct {
 	// check validates the flags and arguments before any file is read or written; nil: always valid.
 	check func(args []string) error
 	// run makes the document.
-	run func(ctx context.Context, s session.Session, args []string) (any, error)
+	run func(ctx context.Context, s session.Session, args []string) (contract.Document, error)
 	// show prints the document for people.
-	show func(w *screen, document any)
+	show func(w *screen, document contract.Document)
 }
 
 // command returns the verb as a command.
@@ -75,13 +75,13 @@ func (v verb) command(env process.Env, f *flags) *cobra.Command {
 			}
 		} else {
 			v.show(screen, document)
-			screen.next(document)
+			screen.next(document.Step())
 			if err := env.Print(screen.text()); err != nil {
 				return err
 			}
 		}
 		if f.exitCode {
-			return command.Reported(exitCode(document))
+			return command.Reported(document.ExitCode())
 		}
 		return nil
 	}
@@ -89,7 +89,7 @@ func (v verb) command(env process.Env, f *flags) *cobra.Command {
 }
 
 // execute opens the controller's folder and runs the verb in it.
-func (v verb) execute(ctx context.Context, env process.Env, f flags, screen *screen, args []string) (any, error) {
+func (v verb) execute(ctx context.Context, env process.Env, f flags, screen *screen, args []string) (contract.Document, error) {
 	if v.check != nil {
 		if err := v.check(args); err != nil {
 			return nil, err

@@ -11,17 +11,15 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/draft"
+	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/files"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/remote"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/draft"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
-
-// MaxSize bounds an event's payload; GitHub caps webhooks at 25 MB.
-const MaxSize = 32 << 20
 
 // A Request names one event by exactly one of File, Issue and Draft.
 type Request struct {
@@ -97,7 +95,7 @@ func source(ctx context.Context, env process.Env, access remote.Access, r Reques
 		src.File = "standard input"
 		src.Payload, err = readInput(ctx, env.Stdin)
 	} else {
-		src.Payload, err = files.Read(process.Below(dir, r.File), MaxSize)
+		src.Payload, err = files.Read(process.Below(dir, r.File), files.MaxEvent)
 	}
 	if err != nil {
 		return src, command.Usagef("read the event: %w", err)
@@ -124,7 +122,7 @@ func readInput(ctx context.Context, in io.Reader) ([]byte, error) {
 	}
 	done := make(chan read, 1)
 	go func() {
-		data, err := files.ReadAll(in, "standard input", MaxSize)
+		data, err := files.ReadAll(in, "standard input", files.MaxEvent)
 		done <- read{data, err}
 	}()
 	select {
@@ -142,7 +140,7 @@ func fetched(ctx context.Context, access remote.Access, r Request) (triage.Event
 		return triage.EventSource{}, command.Usage(err)
 	}
 	if access.Token == "" {
-		return triage.EventSource{}, command.Usagef("fetch %s: %w", ref, triage.ErrNeedsHost)
+		return triage.EventSource{}, command.Usagef("fetch %s: %w", ref, failure.ErrNoToken)
 	}
 	client, err := access.Client()
 	if err != nil {

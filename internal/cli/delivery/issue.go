@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/org/foreman-action/internal/reference"
 	"github.com/org/foreman-action/internal/text"
-	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -24,25 +24,15 @@ func IsIssue(arg string) bool {
 // [ErrNoIssue] if arg has neither form. Another error means that the address belongs to another
 // host than the API at apiURL. An empty apiURL means GitHub's own API.
 func ParseIssue(arg, apiURL string) (triage.Ref, error) {
-	repo, number, ok := strings.Cut(arg, "#")
-	var host string
-	if u, err := url.Parse(arg); err == nil && (u.Scheme == "https" || u.Scheme == "http") {
-		parts := strings.Split(strings.Trim(u.Path, "/"), "/")
-		if len(parts) != 4 || parts[2] != "issues" && parts[2] != "pull" {
-			return triage.Ref{}, fmt.Errorf("%w, got %q", ErrNoIssue, text.Quote(arg))
-		}
-		host, repo, number, ok = u.Host, parts[0]+"/"+parts[1], parts[3], true
-	}
-	owner, name, okRepo := protocol.SplitRepo(repo)
-	n, err := triage.ParseNumber(number)
-	if !ok || !okRepo || err != nil {
+	issue, ok := reference.Parse(arg)
+	if !ok {
 		return triage.Ref{}, fmt.Errorf("%w, got %q", ErrNoIssue, text.Quote(arg))
 	}
-	if api := apiHost(apiURL); host != "" && !strings.EqualFold(api, host) && !strings.EqualFold(api, "api."+host) {
+	if api, host := apiHost(apiURL), issue.Host; host != "" && !strings.EqualFold(api, host) && !strings.EqualFold(api, "api."+host) {
 		return triage.Ref{}, fmt.Errorf("%s is on %s, and issues are read from %s: set GITHUB_API_URL, such as https://%s/api/v3",
 			text.Quote(arg), text.Quote(host), api, text.Quote(host))
 	}
-	return triage.Ref{Owner: owner, Repo: name, Number: n}, nil
+	return issue.Ref, nil
 }
 
 // apiHost returns the host of the API at apiURL; empty: GitHub's own host.

@@ -3,12 +3,39 @@
 package document
 
 import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/ruletest"
+	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
+
+// Printed returns a report as triage --json prints it: without the title, which is in the event, and
+// without the missing permissions, which are advice for people.
+func Printed(rep runner.Report) runner.Report {
+	rep.Title, rep.Missing = "", nil
+	return rep
+}
+
+// Advise changes the texts of a report for users of a command: see [failure.Advise].
+func Advise(rep *runner.Report) {
+	for _, text := range []*string{&rep.Reason, &rep.Rationale} {
+		*text = failure.Advise(*text)
+	}
+	for i, w := range rep.Warnings {
+		rep.Warnings[i] = failure.Advise(w)
+	}
+	for i := range rep.Rules {
+		rep.Rules[i].Why = failure.Advise(rep.Rules[i].Why)
+	}
+}
 
 // An Explanation is the output of rules explain --json.
 type Explanation struct {
@@ -28,7 +55,8 @@ func ExplanationOf(e triage.Delivery, list []rules.RuleWhy) Explanation {
 	return out
 }
 
-// Problems is the output of rules check --format json.
+// Problems is the output of rules check --json, and of every command with --json that a mistake or
+// a failure keeps from printing its own document.
 type Problems struct {
 	Version  int       `json:"version"` // of this form
 	Problems []Problem `json:"problems"`
@@ -52,9 +80,26 @@ func ProblemsOf(ps yamlfile.Problems, notes ...string) Problems {
 		if p.Warning {
 			severity = "warning"
 		}
-		out.Problems = append(out.Problems, Problem{severity, p.File, p.Line, p.Column, p.Msg})
+		out.Problems = append(out.Problems, Problem{severity, p.File, p.Line, p.Column, p.Message})
 	}
 	return out
+}
+
+// PrintError prints an error as [Problems]: the mistakes in files that it contains, or else the error
+// as the only one. It returns the exit code as a [command.ReportedError]. A reported error is
+// returned unchanged.
+func PrintError(w io.Writer, err error) error {
+	if _, reported := errors.AsType[*command.ReportedError](err); reported {
+		return err
+	}
+	ps := failure.Problems(err)
+	if ps == nil {
+		ps = yamlfile.Problems{{Message: err.Error()}}
+	}
+	if _, broken := fmt.Fprintln(w, format.JSON(ProblemsOf(ps), "  ")); broken != nil {
+		return command.Failed(broken)
+	}
+	return command.Reported(command.ExitCode(err))
 }
 
 // Tests is the output of rules test --json.

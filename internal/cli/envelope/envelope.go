@@ -12,10 +12,10 @@ import (
 	"io/fs"
 	"unicode/utf8"
 
-	"github.com/org/foreman-action/handoff"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/handoff"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/workdir"
 )

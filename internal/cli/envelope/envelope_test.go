@@ -9,10 +9,10 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/org/foreman-action/handoff"
 	"github.com/org/foreman-action/internal/cli/envelope"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/handoff"
 	"github.com/org/foreman-action/internal/workdir"
 )
 

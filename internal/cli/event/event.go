@@ -8,6 +8,8 @@ import (
 	"log/slog"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/document"
+	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/grants"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/remote"
@@ -37,8 +39,7 @@ type Settings struct {
 	// IDToken returns an OIDC token for an audience; nil: not inside Actions.
 	IDToken func(ctx context.Context, audience string) (string, error)
 	Mask    func(secret string) // hides a secret in the log; nil: there is no log to hide it in
-	Log     func(format string, args ...any)
-	Logger  *slog.Logger // warnings of the parts; nil: discarded
+	Log     *slog.Logger        // the progress, and warnings of the parts; nil: discarded
 	Audit   func(runner.Audit) error
 }
 
@@ -54,6 +55,31 @@ func (n notes) with(more notes) notes {
 
 // Run processes the event. The result is meaningful even if there is an error.
 func Run(ctx context.Context, s Settings) (report.Result, error) {
+	res, err := handle(ctx, s)
+	return advised(res, err)
+}
+
+// An advisedError is an error with advice in its text.
+type advisedError struct{ error }
+
+// Error returns the text with the advice.
+func (e advisedError) Error() string { return failure.Advise(e.error.Error()) }
+
+// Unwrap returns the error without the advice.
+func (e advisedError) Unwrap() error { return e.error }
+
+// advised adds to a report, and to the error of a run, where people set the token that the run lacks.
+func advised(res report.Result, err error) (report.Result, error) {
+	document.Advise(&res.Report)
+	// Joined errors without advice stay joined, since the action reports each of them.
+	if err != nil && failure.Advise(err.Error()) != err.Error() {
+		err = advisedError{err}
+	}
+	return res, err
+}
+
+// handle is [Run] without advice.
+func handle(ctx context.Context, s Settings) (report.Result, error) {
 	res := report.Result{Needs: []string{"contents: read", "issues: write"}, Fork: s.Live && s.Event.FromFork()}
 	res.Report = runner.Report{
 		Event: s.Event.Key(), Repo: s.Event.FullRepo(), Issue: s.Event.Number,
@@ -64,7 +90,7 @@ func Run(ctx context.Context, s Settings) (report.Result, error) {
 		return res.Failed(err), err
 	}
 	o := runner.Options{
-		Host: remote.HostOf(client, s.Overrides.Bot), Task: s.Task,
+		Host:   remote.HostOf(client, s.Overrides.Bot),
 		DryRun: s.DryRun, Live: s.Live, Explain: s.Live,
 		Clock: runner.Clock{Now: s.Env.Now, Sleep: s.Env.Sleep}, Audit: s.Audit, Log: s.Log,
 	}
@@ -97,9 +123,9 @@ func Run(ctx context.Context, s Settings) (report.Result, error) {
 		return res.Failed(err), err
 	}
 	if s.Event.Name == triage.EventSchedule && s.Event.Issue == nil {
-		return sweep(ctx, r, s.Event, res, n.warnings)
+		return sweep(ctx, r, s, res, n.warnings)
 	}
-	res.Report, err = r.Run(ctx, s.Event)
+	res.Report, err = r.Run(ctx, s.Task, s.Event)
 	res.Report.Warnings = append(n.warnings, res.Report.Warnings...)
 	if err == nil && client != nil {
 		err = reviewed(ctx, &res, review.Options{
@@ -160,8 +186,8 @@ func equip(o *runner.Options, s Settings) (notes, error) {
 }
 
 // sweep completes a scheduled run: it finds and processes the issues.
-func sweep(ctx context.Context, r *runner.Runner, e triage.Delivery, res report.Result, warnings []string) (report.Result, error) {
-	s, err := r.Sweep(ctx, e)
+func sweep(ctx context.Context, r *runner.Runner, in Settings, res report.Result, warnings []string) (report.Result, error) {
+	s, err := r.Sweep(ctx, in.Task, in.Event)
 	res.Survey = &s
 	res.Report = runner.Report{
 		Event: s.Event, Repo: s.Repo, TaskID: s.TaskID, Status: s.Status, Rationale: s.Reason, Reason: s.Reason,

@@ -14,6 +14,8 @@ import (
 	"github.com/org/foreman-action/internal/actions/results"
 	"github.com/org/foreman-action/internal/cli/model"
 	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/ruleset"
+	"github.com/org/foreman-action/internal/summarize"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/runner"
@@ -41,22 +43,22 @@ func remembered(s Settings, c config.Config, asks bool) (runner.Memory, notes) {
 		const text = "memory: %v; using the issue's timeline instead of the record, and storing no record"
 		if asked {
 			n.warn(text, err)
-		} else {
-			s.Log(text, err)
+		} else if s.Log != nil {
+			s.Log.Info(fmt.Sprintf(text, err)) //nolint:sloglint // people read this line in the log of the action
 		}
 		m = runner.Memory{Store: nowhere{}, Discards: true}
 	} else if c.Memory.Store == "artifact" {
 		n.needs = append(n.needs, "actions: read")
 	}
 	m.Implicit = !asked && !asks
-	if c.Memory.Store == "off" && s.Overrides.Memory.Store == "off" && c.Rules.UndoesByMemory() {
+	if c.Memory.Store == "off" && s.Overrides.Memory.Store == "off" && (*ruleset.Set)(c.Rules).Rules().UndoesByMemory() {
 		n.warn("the memory is off (input memory), and rules with else_undo can revert nothing on issues; choose artifact, cache or file")
 	}
 	if c.Memory.Path != "" && c.Memory.Store != "file" {
 		n.warn("memory.path (input memory-path) is for the store file, and the store is %s", c.Memory.Store)
 	}
-	summarize, more := summarizer(s, c, m.Store != nil, asks)
-	m.Summarize = summarize
+	describe, more := summarizer(s, c, m.Store != nil, asks)
+	m.Summarize = describe
 	return m, n.with(more)
 }
 
@@ -117,16 +119,16 @@ func service(s Settings) results.Options {
 		Now:           s.Env.Now,
 		Sleep:         s.Env.Sleep,
 		Mask:          s.Mask,
-		Log:           s.Logger,
+		Log:           s.Log,
 	}
 }
 
-// A summarize function renders a record for the agent.
-type summarize func(context.Context, memory.Record) (text string, ok bool)
+// A describe function renders a record for the agent.
+type describe func(context.Context, memory.Record) (text string, ok bool)
 
 // summarizer returns the function by which a model adds its text to the agent's summary; nil unless
 // memory.summary is "model". If the model is unavailable, the agent gets the facts alone.
-func summarizer(s Settings, c config.Config, remembers, asks bool) (summarize, notes) {
+func summarizer(s Settings, c config.Config, remembers, asks bool) (describe, notes) {
 	var n notes
 	byModel := c.Memory.Summary == "model"
 	switch {
@@ -135,7 +137,7 @@ func summarizer(s Settings, c config.Config, remembers, asks bool) (summarize, n
 	case byModel && !remembers:
 		n.warn("memory.summary is model, and the memory is off: the agent gets no summary")
 	case byModel && asks:
-		c.Model.Timeout = cmp.Or(c.Model.Timeout, memory.DefaultSummaryTimeout)
+		c.Model.Timeout = cmp.Or(c.Model.Timeout, summarize.DefaultTimeout)
 		key := model.Key(s.Env.Getenv, c.LLM.Provider, s.Overrides.ModelKey)
 		if s.Mask != nil {
 			s.Mask(string(key))
@@ -144,10 +146,10 @@ func summarizer(s Settings, c config.Config, remembers, asks bool) (summarize, n
 		if err != nil {
 			n.warn("memory.summary: %s; see the inputs llm-*, or llm in the configuration; the agent gets the facts alone",
 				strings.ReplaceAll(err.Error(), "\n", "; "))
-			return memory.Summarizer{}.Summarize, n
+			return summarize.Summarizer{}.Summarize, n
 		}
 		// The client's own error is more precise than that of the summarizer.
-		return memory.Summarizer{Model: client, Timeout: c.Model.Timeout + time.Second, Log: s.Logger}.Summarize, n
+		return summarize.Summarizer{Model: client, Timeout: c.Model.Timeout + time.Second, Log: s.Log}.Summarize, n
 	}
 	return nil, n
 }

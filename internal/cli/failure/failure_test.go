@@ -22,8 +22,9 @@ func TestExitCodes(t *testing.T) {
 		want int
 	}{
 		{"none", nil, 0},
-		{"a mistake in a file", fmt.Errorf("x: %w", yamlfile.Problems{{File: "f", Msg: "m"}}), 2},
-		{"no token", fmt.Errorf("x: %w", triage.ErrNeedsHost), 2},
+		{"a mistake in a file", fmt.Errorf("x: %w", yamlfile.Problems{{File: "f", Message: "m"}}), 2},
+		{"no host", fmt.Errorf("x: %w", triage.ErrNeedsHost), 2},
+		{"no token", fmt.Errorf("x: %w", ErrNoToken), 2},
 		{"usage", command.Usagef("x"), 2},
 		{"inputs", command.Usage(joined), 2},
 		{"an agent", &runner.AgentError{Err: errors.New("x")}, 1},
@@ -36,5 +37,17 @@ func TestExitCodes(t *testing.T) {
 		if got := command.ExitCode(Classify(tt.err)); got != tt.want {
 			t.Errorf("%s: got %d, want %d", tt.name, got, tt.want)
 		}
+	}
+}
+
+// TestAdvise checks that users of commands read where they set a token.
+func TestAdvise(t *testing.T) {
+	t.Parallel()
+	err := fmt.Errorf("evaluate rule a: look up x: %w", triage.ErrNeedsHost)
+	if got, want := Advise(err.Error()), "evaluate rule a: look up x: "+ErrNoToken.Error(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := Advise("the disk is full"); got != "the disk is full" {
+		t.Errorf("another text: got %q", got)
 	}
 }

@@ -22,6 +22,9 @@ import (
 // MaxSize bounds a configuration file, in bytes. GitHub's contents API has the same limit.
 const MaxSize = 1 << 20
 
+// MaxEvent bounds an event's payload, in bytes. GitHub's limit for webhooks is 25 MB.
+const MaxEvent = 32 << 20
+
 // A Folder reads configuration only below a directory: absolute paths elsewhere and symbolic
 // links that lead out of it are refused.
 type Folder struct{ Dir string }

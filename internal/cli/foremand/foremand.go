@@ -1,4 +1,5 @@
-// Package foremand is the command table of foremand.
+// Package foremand is the command table of foremand. Each command has a folder below this one. The
+// scripts in cmd/foremand/testdata/script run them as a program.
 package foremand
 
 import (
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/internal/cli/document"
 	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/foremand/backup"
 	"github.com/org/foreman-action/internal/cli/foremand/config"
@@ -35,11 +37,16 @@ docs/server.md explains the setup.`
 func Main(ctx context.Context, env process.Env, args []string) int {
 	env = env.Complete()
 	env.Version = command.Version(buildVersion)
+	out := process.NewOutput(env.Stdout)
+	env.Stdout = out
 	root := commands(env)
 	root.SetArgs(append([]string{}, args...)) // nil would make cobra read the process's arguments
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
-	err := root.ExecuteContext(ctx)
+	c, err := root.ExecuteContextC(ctx)
+	if err != nil && out.Empty() && group.AsJSON(c) {
+		err = document.PrintError(out, err)
+	}
 	_, reported := errors.AsType[*command.ReportedError](err)
 	if problems := failure.Problems(err); problems != nil {
 		fmt.Fprintf(env.Stderr, "%s\n", problems)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/rules"
 )
@@ -16,10 +17,13 @@ func WriteRule(b *strings.Builder, r rules.RuleWhy, p Painter) {
 	}
 	fmt.Fprintf(b, "\n%s %s  %s\n", sign, p.Bold(r.ID), p.Faint(outcomeText(r.RuleTrace)))
 	if r.Why != nil {
-		writePart(b, *r.Why, 1)
+		for depth, part := range r.Why.All() {
+			part.Error = failure.Advise(part.Error)
+			fmt.Fprintf(b, "%s%s  %s\n", strings.Repeat("  ", depth+1), sanitize.Log(part.Shown()), sanitize.Log(strings.Join(strings.Fields(part.Text), " ")))
+		}
 	}
 	if r.Error != "" {
-		fmt.Fprintf(b, "  %s\n", strings.ReplaceAll(Lines(r.Error), "\n", "\n  "))
+		fmt.Fprintf(b, "  %s\n", strings.ReplaceAll(Lines(failure.Advise(r.Error)), "\n", "\n  "))
 	}
 }
 
@@ -45,20 +49,6 @@ func outcomeText(r rules.RuleTrace) string {
 	return string(r.Outcome) + " " + place
 }
 
-func writePart(b *strings.Builder, w rules.Why, depth int) {
-	value := w.Value
-	if w.Error != "" {
-		value = "! " + w.Error
-	}
-	if w.Idle {
-		value = "(" + value + ")"
-	}
-	fmt.Fprintf(b, "%s%s  %s\n", strings.Repeat("  ", depth), sanitize.Log(value), sanitize.Log(strings.Join(strings.Fields(w.Text), " ")))
-	for _, part := range w.Parts {
-		writePart(b, part, depth+1)
-	}
-}
-
 // A RuleJSON explains in JSON why a rule fired or did not fire.
 type RuleJSON struct {
 	ID      string        `json:"id"`
@@ -80,7 +70,7 @@ type PartJSON struct {
 
 // RuleOf returns the JSON form of one rule's explanation.
 func RuleOf(r rules.RuleWhy) RuleJSON {
-	rule := RuleJSON{ID: r.ID, Outcome: r.Outcome, File: r.File, Line: r.Line, Error: r.Error}
+	rule := RuleJSON{ID: r.ID, Outcome: r.Outcome, File: r.File, Line: r.Line, Error: failure.Advise(r.Error)}
 	if r.Why != nil {
 		why := partOf(*r.Why)
 		rule.Why = &why
@@ -89,7 +79,7 @@ func RuleOf(r rules.RuleWhy) RuleJSON {
 }
 
 func partOf(w rules.Why) PartJSON {
-	out := PartJSON{w.Text, w.Value, w.Error, w.Idle, []PartJSON{}}
+	out := PartJSON{w.Text, w.Value, failure.Advise(w.Error), w.Idle, []PartJSON{}}
 	for _, p := range w.Parts {
 		out.Parts = append(out.Parts, partOf(p))
 	}

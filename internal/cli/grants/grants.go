@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/rules"
 )
 
@@ -23,8 +24,12 @@ func Needs(c *config.Config, pulls bool) []string {
 	switch {
 	case pulls || slices.ContainsFunc(rules.Infos(c.Rules), func(i rules.Info) bool { return i.Pulls }):
 		needs = append(needs, "pull-requests: "+level)
-	case c.Rules.UsesAuthor(), c.Rules.UsesContrib(): // pull requests are listed too
-		needs = append(needs, "pull-requests: read")
+	default:
+		for _, l := range c.Rules.Lookups() {
+			if l.Needs != "" && !slices.Contains(needs, l.Needs) {
+				needs = append(needs, l.Needs)
+			}
+		}
 	}
 	if recalls(c) && c.Memory.Store == "" || c.Memory.Store == "artifact" {
 		needs = append(needs, "actions: read")
@@ -37,8 +42,8 @@ func Needs(c *config.Config, pulls bool) []string {
 
 // recalls reports whether a configuration needs the record of earlier actions.
 func recalls(c *config.Config) bool {
-	return c.Agent.URL != "" || c.Rules.UsesMemory() || c.Mode == config.ModeShadow && c.Rules.Len() > 0 ||
-		c.Rules.NeverAgain() || c.Rules.ClosesLater() || c.Rules.UndoesByMemory()
+	return c.Agent.URL != "" || (*ruleset.Set)(c.Rules).Rules().UsesMemory() || c.Mode == config.ModeShadow && c.Rules.Len() > 0 ||
+		(*ruleset.Set)(c.Rules).Rules().NeverAgain() || (*ruleset.Set)(c.Rules).Rules().ClosesLater() || (*ruleset.Set)(c.Rules).Rules().UndoesByMemory()
 }
 
 // Lack introduces a block after a call that was denied.

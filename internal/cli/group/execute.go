@@ -1,10 +1,6 @@
 package group
 
 import (
-	"context"
-	"errors"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/internal/cli/process"
@@ -20,28 +16,27 @@ func Root(env process.Env, short string, commands ...*cobra.Command) *cobra.Comm
 	return root
 }
 
-// Execute runs the command of a table that args name, without the program's name, and returns the
-// exit code. It prints the error that is not reported yet. Only Stdout and Stderr of the environment
-// must be set.
-func Execute(ctx context.Context, env process.Env, table func(process.Env) *cobra.Command, args []string) int {
-	env = env.Complete()
-	out := process.NewOutput(env.Stdout)
-	env.Stdout = out
-	root := table(env)
-	root.SetArgs(append([]string{}, args...)) // nil would make cobra read the process's arguments
-	root.SetIn(env.Stdin)
-	root.SetOut(env.Stdout)
-	root.SetErr(env.Stderr)
-	err := root.ExecuteContext(ctx)
-	// Log and help writers drop the error of a write, so it is reported here.
-	if werr := out.Err(); werr != nil && (err == nil || errors.Is(err, werr)) {
-		err = command.Failed(fmt.Errorf("write to standard output: %w", werr))
+// AsJSON reports whether the flags of a command request JSON.
+func AsJSON(c *cobra.Command) bool {
+	for name, value := range map[string]string{"json": "true", "format": "json"} {
+		if f := c.Flags().Lookup(name); f != nil && f.Value.String() == value {
+			return true
+		}
 	}
-	if _, reported := errors.AsType[*command.ReportedError](err); err != nil && !reported {
-		fmt.Fprintf(env.Stderr, "foreman: %v\n", err)
+	return false
+}
+
+// JSONFlag adds the flag --json to a command with --format. It means --format json.
+func JSONFlag(c *cobra.Command, usage string) {
+	asJSON := c.Flags().Bool("json", false, usage)
+	c.PreRunE = func(c *cobra.Command, _ []string) error {
+		format := c.Flags().Lookup("format")
+		switch {
+		case !*asJSON:
+			return nil
+		case format.Changed && format.Value.String() != "json":
+			return command.Usagef("--json means --format json, and not --format %s", format.Value)
+		}
+		return format.Value.Set("json")
 	}
-	if err != nil && ctx.Err() != nil {
-		return command.ExitInterrupted
-	}
-	return command.ExitCode(err)
 }

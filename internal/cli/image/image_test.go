@@ -18,8 +18,10 @@ func TestMain(t *testing.T) {
 		want string
 	}{
 		{"the action", nil, command.ExitUsage, "GITHUB_EVENT_PATH"},
-		{"a command for rules", []string{"rules", "check", "--help"}, command.ExitOK, "foreman rules check"},
-		{"a command that needs git", []string{"build"}, command.ExitUsage, `unknown command "build"`},
+		{"the action by its name", []string{"action"}, command.ExitUsage, "GITHUB_EVENT_PATH"},
+		{"an argument of the action", []string{"action", "x"}, command.ExitUsage, `foreman: action: this image runs only`},
+		{"a command for rules", []string{"rules", "check"}, command.ExitUsage, "foreman's archive at https://github.com/org/foreman-action/releases"},
+		{"help", []string{"--help"}, command.ExitUsage, "the other commands are in foreman's archive"},
 		{"the version", []string{"--version"}, command.ExitOK, "foreman version " + command.Version(buildVersion)},
 	} {
 		t.Run(c.name, func(t *testing.T) {

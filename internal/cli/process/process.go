@@ -12,6 +12,7 @@ import (
 
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/wait"
 )
 
 // An Env is the environment of one run of the program. Commands need all fields except those marked
@@ -56,9 +57,7 @@ func (e Env) Complete() Env {
 	if e.Environ == nil {
 		e.Environ = func() []string { return nil }
 	}
-	if e.Now == nil {
-		e.Now = time.Now
-	}
+	e.Now = wait.Clock(e.Now)
 	return e
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/internal/programtest"
+	"github.com/org/foreman-action/internal/testkit/programtest"
 	"github.com/org/foreman-action/triage"
 )
 

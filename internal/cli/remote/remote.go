@@ -6,19 +6,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/runner"
-	"github.com/org/foreman-action/triage"
 )
 
 // An Access contains the settings of calls to GitHub.
@@ -54,17 +49,13 @@ func (a Access) Client() (*github.Client, error) {
 	return client, nil
 }
 
-// File reads the file that a configuration extends. Without a token the error is
-// [triage.ErrNeedsHost].
+// File reads the file that a configuration extends. Without a token the error is [failure.ErrNoToken].
 func (a Access) File(ctx context.Context, file config.RemoteFile) ([]byte, error) {
 	client, err := a.Client()
 	if client == nil {
-		return nil, cmp.Or(err, triage.ErrNeedsHost)
+		return nil, cmp.Or[error](err, failure.ErrNoToken)
 	}
-	data, err := client.FileAt(ctx, file)
-	if errors.Is(err, triage.ErrNotFound) {
-		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
-	}
+	data, err := client.Extended(ctx, file)
 	return data, unusable(err)
 }
 
@@ -79,24 +70,24 @@ func HostOf(client *github.Client, login string) runner.Host {
 	return h
 }
 
-// A Branch reads configuration from a repository, at its default branch or another ref.
-type Branch struct {
-	Client *github.Client
-	Tree   github.Tree
-}
+// A Branch is a [github.Branch] whose errors are classified.
+type Branch github.Branch
 
 // Read returns the content of a file. The error matches fs.ErrNotExist if the file does not
 // exist.
 func (b Branch) Read(ctx context.Context, name string) ([]byte, error) {
-	data, err := b.Client.File(ctx, b.Tree, name)
-	if errors.Is(err, triage.ErrNotFound) && !errors.Is(err, github.ErrNoRef) {
-		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
-	}
+	data, err := github.Branch(b).Read(ctx, name)
 	return data, unusable(err)
 }
 
+// Glob returns the files that match a pattern; only its last part may hold wildcards.
+func (b Branch) Glob(ctx context.Context, pattern string) ([]string, error) {
+	names, err := github.Branch(b).Glob(ctx, pattern)
+	return names, unusable(err)
+}
+
 // unusable marks an error as the user's mistake if the path exists, but is not a file or is too
-// large.
+// large, or if a pattern cannot be used.
 func unusable(err error) error {
 	if _, ok := errors.AsType[*github.ContentError](err); ok {
 		return command.Usage(err)
@@ -104,34 +95,15 @@ func unusable(err error) error {
 	return err
 }
 
-// Glob returns the files that match a pattern; only its last part may hold wildcards.
-func (b Branch) Glob(ctx context.Context, pattern string) ([]string, error) {
-	dir, last := path.Split(pattern)
-	if strings.ContainsAny(dir, "*?[") {
-		return nil, command.Usagef("only the last part of a glob may contain wildcards when files are read from the repository: %s", pattern)
-	}
-	names, err := b.Client.Dir(ctx, b.Tree, strings.TrimSuffix(dir, "/"))
-	if errors.Is(err, triage.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(names, func(name string) bool {
-		ok, err := path.Match(last, path.Base(name))
-		return err != nil || !ok
-	}), nil
-}
-
 // Tokenless replaces a place that needs a token when there is none: every read fails.
 type Tokenless struct{}
 
-// Read fails with [triage.ErrNeedsHost].
+// Read fails with [failure.ErrNoToken].
 func (Tokenless) Read(_ context.Context, name string) ([]byte, error) {
-	return nil, command.Usagef("read %s from the repository: %w", name, triage.ErrNeedsHost)
+	return nil, command.Usagef("read %s from the repository: %w", name, failure.ErrNoToken)
 }
 
-// Glob fails with [triage.ErrNeedsHost].
+// Glob fails with [failure.ErrNoToken].
 func (Tokenless) Glob(_ context.Context, pattern string) ([]string, error) {
-	return nil, command.Usagef("find %s in the repository: %w", pattern, triage.ErrNeedsHost)
+	return nil, command.Usagef("find %s in the repository: %w", pattern, failure.ErrNoToken)
 }

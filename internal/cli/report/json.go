@@ -13,6 +13,9 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
+// maxRationale bounds an output, in characters: GitHub keeps a megabyte of them for a whole job.
+const maxRationale = 2000
+
 // An Output is one output of the step.
 type Output struct{ Name, Value string }
 
@@ -22,9 +25,9 @@ func Outputs(res Result) []Output {
 	list := []Output{
 		{actions.OutputTaskID, rep.TaskID},
 		{actions.OutputDecision, string(rep.Decision)},
-		{actions.OutputRationale, text.Shorten(rep.Rationale, document.MaxText)},
+		{actions.OutputRationale, text.Shorten(rep.Rationale, maxRationale)},
 		{actions.OutputStatus, string(rep.Status)},
-		{actions.OutputActions, format.JSON(document.ActionsOf(rep), "")},
+		{actions.OutputActions, format.JSON(append([]triage.ActionResult{}, rep.Actions...), "")},
 		{actions.OutputExecuted, fmt.Sprint(rep.Executed)},
 		{actions.OutputCommentURL, rep.CommentURL},
 	}
@@ -52,12 +55,12 @@ func changesOf(reports ...runner.Report) changes {
 			if a.State != triage.Done {
 				continue
 			}
-			switch a.Action.Type {
-			case protocol.ActionAddLabel, protocol.ActionAddLabels:
+			switch spec, _ := protocol.SpecOf(a.Action.Type); {
+			case spec.AddsLabels():
 				c.added = appendNew(c.added, a.Values...)
-			case protocol.ActionRemoveLabel:
+			case spec.RemovesLabels():
 				c.removed = appendNew(c.removed, a.Values...)
-			case protocol.ActionCloseIssue, protocol.ActionMarkDuplicate:
+			case spec.Closes():
 				c.closed = appendNew(c.closed, rep.Issue)
 			}
 		}
@@ -79,4 +82,4 @@ func (c changes) labels() []Output {
 }
 
 // JSON returns a report as one object over several lines, without the last line break.
-func JSON(rep runner.Report) string { return format.JSON(document.ReportOf(rep), "  ") }
+func JSON(rep runner.Report) string { return format.JSON(document.Printed(rep), "  ") }

@@ -71,13 +71,13 @@ func fullReport(t *testing.T) Result {
 				{Index: 3, Action: action(t, `{"type":"launch|rocket","to":["moon"]}`), Verdict: triage.Refuse, State: triage.Failed, Reason: "UnknownActionError"},
 			},
 			Executed: 1, CommentURL: "https://github.com/octo-org/hello/issues/42#issuecomment-1",
-			Rules: &rules.Result{Trace: []rules.RuleTrace{
-				{ID: "crash", Outcome: rules.Matched, Condition: "issue.text matches `(?i)crash`\n  and true"},
-				{ID: "always", Outcome: rules.Matched},
-				{ID: "closed", Outcome: rules.NotListed},
-				{ID: "other", Outcome: rules.False, Condition: `label("x | y")`},
-				{ID: "last", Outcome: rules.Cut},
-			}},
+			Rules: []rules.Summary{
+				{ID: "crash", Fired: true, Why: "true: issue.text matches `(?i)crash` and true"},
+				{ID: "always", Fired: true, Why: "it has no condition"},
+				{ID: "closed", Why: "it does not listen to issues.opened"},
+				{ID: "other", Why: `false: label("x | y")`},
+				{ID: "last", Why: "an earlier rule stopped the evaluation"},
+			},
 			Why: []rules.RuleWhy{
 				{RuleTrace: rules.RuleTrace{ID: "crash", Outcome: rules.Matched, File: ".github/foreman.yml", Line: 3}, Why: &rules.Why{
 					Text: "issue.text matches `(?i)crash`\n  and true", Value: "true",
@@ -100,7 +100,7 @@ func TestSummary(t *testing.T) {
 		Event: "issues.opened", Issue: 1, Status: runner.StatusSkipped, Decision: protocol.Skip, Rationale: "there are no rules", By: "rules",
 	}}, command.Version(""), nil))
 	golden(t, "summary-problems.md", Summary(Result{Report: runner.Report{Status: runner.StatusFailed}}, command.Version(""), yamlfile.Problems{
-		{File: ".github/foreman.yml", Line: 2, Column: 1, Msg: "unknown key \"polcy\"", Source: "polcy: ```"},
+		{File: ".github/foreman.yml", Line: 2, Column: 1, Message: "unknown key \"polcy\"", Source: "polcy: ```"},
 	}))
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/config"
-	"github.com/org/foreman-action/internal/cli/document"
 	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/grants"
@@ -47,8 +46,8 @@ func Summary(res Result, version string, err error) string {
 	for _, w := range rep.Warnings {
 		b.WriteString("⚠️ " + sanitize.Markdown(w) + "\n\n")
 	}
-	if ts := document.RulesOf(rep); len(ts) > 0 {
-		ruleTable(&b, ts)
+	if len(rep.Rules) > 0 {
+		ruleTable(&b, rep.Rules)
 	}
 	writeParts(&b, rep.Why)
 	if res.NoConfig {
@@ -121,7 +120,7 @@ func actionTable(b *strings.Builder, rep runner.Report) {
 	b.WriteString("\n")
 }
 
-func ruleTable(b *strings.Builder, ts []document.Rule) {
+func ruleTable(b *strings.Builder, ts []rules.Summary) {
 	fired := 0
 	for _, t := range ts {
 		if t.Fired {

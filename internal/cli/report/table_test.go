@@ -32,7 +32,7 @@ func TestTables(t *testing.T) {
 				{Index: 1, Action: action("add_labels", map[string]any{"labels": []string{odd, odd}}), Source: triage.Source{Command: odd}, Verdict: triage.Do, State: triage.Done, Reason: odd},
 				{Index: 2, Action: action(odd, map[string]any{odd: odd}), Verdict: triage.Refuse, Reason: odd},
 			},
-			Rules:  &rules.Result{Trace: []rules.RuleTrace{{ID: odd, Condition: odd, Outcome: rules.Matched}, {ID: odd, Condition: odd, Outcome: rules.False}}},
+			Rules:  []rules.Summary{{ID: odd, Fired: true, Why: odd}, {ID: odd, Why: odd}},
 			Scores: &memory.Scores{Rules: map[string]memory.Score{odd: {}}},
 		}
 		survey := Result{Report: rep, Survey: &runner.Survey{Reports: []runner.Report{rep, rep}}}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/config"
-	"github.com/org/foreman-action/internal/cli/document"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/grants"
 	"github.com/org/foreman-action/internal/sanitize"
@@ -47,9 +46,9 @@ func Text(res Result, p format.Painter) string {
 		b.WriteString("\nplan\n")
 		printActions(&b, rep, p)
 	}
-	if ts := document.RulesOf(rep); len(ts) > 0 {
+	if len(rep.Rules) > 0 {
 		b.WriteString("\nrules\n")
-		for _, t := range ts {
+		for _, t := range rep.Rules {
 			mark := p.Faint("-")
 			if t.Fired {
 				mark = p.Paint("32", "+")

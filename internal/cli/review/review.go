@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ type Options struct {
 	DryRun    bool   // write no comment
 	Task      runner.TaskIdentity
 	Clock     runner.Clock
-	Log       func(format string, args ...any)
+	Log       *slog.Logger
 }
 
 // A Verdict is the result of a review. The zero value: the rules did not change.
@@ -139,7 +140,10 @@ func (o Options) isRuleFile(name string) bool {
 // file, because the pull request's author names that file and must not read it with our token.
 func proposedRules(ctx context.Context, o Options, files config.Files) (*config.Config, error) {
 	spec := o.Load
-	spec.Tests, spec.Partial, spec.Optional, spec.Remote = true, true, true, nil
+	spec.Tests, spec.Partial, spec.Optional = true, true, true
+	spec.Remote = func(context.Context, config.RemoteFile) ([]byte, error) {
+		return nil, failure.AccessError("a review does not read files of other repositories")
+	}
 	spec.Getenv = config.AnyVariable(nil) // the author must not read our variables
 	cfg, err := config.Load(ctx, files, spec)
 	if cfg == nil && err == nil {
@@ -222,7 +226,7 @@ func reviewTests(ctx context.Context, c *config.Config) (body string, failed err
 			what := fmt.Sprintf("their tests take too long: %d of %d were run", len(results), len(c.Tests))
 			return head("**"+what+"**", ""), command.Failed(errors.New("the rules of the pull request: " + what))
 		}
-		results = append(results, ruletest.Run(c.Rules, t, c.Policy.MayLabel))
+		results = append(results, ruletest.Run(ctx, c.Rules, t, c.Policy.MayLabel))
 	}
 	n := format.Failures(results)
 	switch {
@@ -272,12 +276,12 @@ func comment(ctx context.Context, o Options, body string) error {
 	task := o.Task
 	task.ID = protocol.DeriveTaskID(task.ID, reviewKey)
 	r, err := runner.New(runner.Options{
-		Config: o.Effective, Host: remote.HostOf(o.Client, o.Login), Clock: o.Clock, Log: o.Log, Task: task,
+		Config: o.Effective, Host: remote.HostOf(o.Client, o.Login), Clock: o.Clock, Log: o.Log,
 	})
 	if err != nil {
 		return err
 	}
-	result, err := r.Comment(ctx, o.Event, reviewKey, body)
+	result, err := r.Comment(ctx, task, o.Event, reviewKey, body)
 	if err == nil && result.State != triage.Done {
 		return errors.New(result.Reason)
 	}

@@ -46,7 +46,7 @@ func Load(ctx context.Context, env process.Env, spec config.Spec) (*config.Confi
 	if len(spec.Rules) == 0 && slices.Contains(cfg.Files, config.DefaultPath) && exists(filepath.Join(dir, filepath.FromSlash(config.OtherPath))) {
 		cfg.Warnings = append(cfg.Warnings, yamlfile.Problem{
 			File: config.OtherPath, Warning: true,
-			Msg: "this file is not read, because there is " + config.DefaultPath + "; keep one of the two",
+			Message: "this file is not read, because there is " + config.DefaultPath + "; keep one of the two",
 		})
 	}
 	return cfg, cfg.Warnings, nil
@@ -64,7 +64,7 @@ func LoadValid(ctx context.Context, env process.Env, names []string) (*config.Co
 	if err != nil {
 		return nil, err
 	}
-	if errs := problems.Errors(); len(errs) > 0 {
+	if errs := yamlfile.Mistakes(problems); len(errs) > 0 {
 		return nil, command.Usage(errs)
 	}
 	return cfg, nil

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/org/foreman-action/handoff"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/handoff"
 )
 
 const help = `Prints the JSON Schema (draft 2020-12) of a Builder's or an Inspector's result, for agents

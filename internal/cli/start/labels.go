@@ -10,12 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/files"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/remote"
 	"github.com/org/foreman-action/internal/cli/starter"
+	"github.com/org/foreman-action/internal/coding/git"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/git"
 	"github.com/org/foreman-action/internal/lint"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
@@ -94,7 +95,7 @@ func (o Options) remote(ctx context.Context, root string) (labels, error) {
 	}
 	if client == nil {
 		if given {
-			return labels{}, command.Usagef("read the labels of %s: %w", full, triage.ErrNeedsHost)
+			return labels{}, command.Usagef("read the labels of %s: %w", full, failure.ErrNoToken)
 		}
 		return labels{}, nil
 	}

@@ -122,7 +122,7 @@ func Run(ctx context.Context, o Options) error {
 		return command.Failed(err)
 	}
 	if len(problems) > 0 {
-		problems.Sort()
+		yamlfile.Sort(problems)
 		return command.Usage(fmt.Errorf("%w\nnothing is written; correct these files, or move them away", problems))
 	}
 	list := []file{{config.DefaultPath, p.Rules}}

@@ -3,11 +3,11 @@ package starter
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/lint"
+	"github.com/org/foreman-action/internal/text"
 )
 
 const (
@@ -148,7 +148,7 @@ func (x labelIndex) of(options []string) []option {
 	return list
 }
 
-var noName = regexp.MustCompile(`[^a-z0-9]+`)
+var noName = text.Regexp(`[^a-z0-9]+`)
 
 // keywords are words of the language of conditions.
 func keywords() []string {
@@ -158,7 +158,7 @@ func keywords() []string {
 // nameOf returns an unused name of a field for conditions, and marks it as used.
 func nameOf(heading string, used map[string]bool) string {
 	const longest = 30
-	name := strings.Trim(noName.ReplaceAllString(strings.ToLower(heading), "_"), "_")
+	name := strings.Trim(noName().ReplaceAllString(strings.ToLower(heading), "_"), "_")
 	if len(name) > longest {
 		name = strings.Trim(name[:longest], "_")
 	}

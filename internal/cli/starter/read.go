@@ -112,7 +112,7 @@ func Mistakes(name string, err error) yamlfile.Problems {
 	if err == nil {
 		return nil
 	}
-	p := yamlfile.Problem{File: sanitize.Log(name), Msg: err.Error()}
+	p := yamlfile.Problem{File: sanitize.Log(name), Message: err.Error()}
 	if _, local := errors.AsType[*command.UsageError](err); !local {
 		p.Line, p.Column = 1, 1 // it is about the file as a whole
 	}

@@ -6,7 +6,8 @@
 // tools, rules that add labels by the answers in issue forms, and rules that add labels by words.
 // No rule uses a label that the repository does not have. A rule that comments is only proposed if
 // [Options] requests it or if a tool did so. "foreman init" writes the proposal, and the job
-// summary of a workflow run without a configuration shows it.
+// summary of a workflow run without a configuration shows it. The purposes of labels, with their
+// words, are the rows of kinds.
 package starter
 
 import (
@@ -19,8 +20,8 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/importer/joined"
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/yamlfile"
-	"github.com/org/foreman-action/rules"
 )
 
 // A Proposal is the first files of a repository.
@@ -62,52 +63,55 @@ func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 		}
 		own = slices.DeleteFunc(own, func(p proposed) bool { return addsAny(cfg, p.labels) })
 	}
-	if own, err = d.loadable(ctx, own); err != nil {
+	if d.own, err = d.usable(ctx, own); err != nil {
 		return Proposal{}, err
 	}
-	// Remove rules that do not fire on their examples, such as a rule for an option that people
-	// cannot choose, until all remaining rules fire.
-	for kept := len(own) + 1; kept > len(own); {
-		kept = len(own)
-		if len(own) == 0 && imports.Count == 0 {
-			own = []proposed{minimalRule(o)}
-			kept = 1
-		}
-		d.own, d.tests = own, nil
-		cfg, err := load(ctx, d.render())
-		if err != nil {
-			return Proposal{}, err
-		}
-		if own, d.tests, err = tests(ctx, cfg, d); err != nil {
-			return Proposal{}, err
-		}
+	if len(d.own) == 0 && imports.Count == 0 {
+		d.own = []proposed{minimalRule(o)}
 	}
 	cfg, err := load(ctx, d.render())
 	if err != nil {
+		return Proposal{}, err
+	}
+	if d.tests, err = tests(ctx, cfg, d); err != nil {
 		return Proposal{}, err
 	}
 	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg, o.Action), Parts: d.parts(), Unmapped: imports.Unmapped}
 	return p, verify(ctx, string(p.Rules))
 }
 
-// loadable returns those of our rules that load together with the imported ones. Rules contain
-// names of labels and forms, and a rule file does not accept every name.
-func (d draft) loadable(ctx context.Context, own []proposed) ([]proposed, error) {
-	d.own, d.tests = own, nil
-	if _, err := load(ctx, d.render()); err == nil {
-		return own, nil
-	}
-	d.own = nil
-	for _, p := range own {
-		if err := ctx.Err(); err != nil {
+// usable returns those of our rules that load together with the imported ones and fire on their
+// examples. Rules contain names of labels and forms, and a rule file does not accept every name. A
+// rule for an option that reads as Markdown, such as "* a", does not fire on the text of an issue.
+func (d draft) usable(ctx context.Context, own []proposed) ([]proposed, error) {
+	d.own = own
+	cfg, err := load(ctx, d.render())
+	if err != nil {
+		d.own = nil
+		for _, p := range own {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			d.own = append(d.own, p)
+			if _, err := load(ctx, d.render()); err != nil {
+				d.own = d.own[:len(d.own)-1]
+			}
+		}
+		if cfg, err = load(ctx, d.render()); err != nil {
 			return nil, err
 		}
-		d.own = append(d.own, p)
-		if _, err := load(ctx, d.render()); err != nil {
-			d.own = d.own[:len(d.own)-1]
+	}
+	var out []proposed
+	for _, p := range d.own {
+		e := p.example()
+		if err := e.settle(ctx, cfg); err != nil {
+			return nil, err
+		}
+		if slices.Contains(e.fired, p.id) {
+			out = append(out, p)
 		}
 	}
-	return d.own, nil
+	return out, ctx.Err()
 }
 
 // reserved returns the ids of the proposed rules.
@@ -121,8 +125,8 @@ func reserved(own []proposed) []string {
 
 // addsAny reports whether rules of a configuration add one of the labels.
 func addsAny(cfg *config.Config, labels []string) bool {
-	return slices.ContainsFunc(cfg.Rules.Labels(), func(u rules.LabelUse) bool {
-		return u.Verb == rules.LabelAdded && !u.Glob && slices.ContainsFunc(labels, u.Matches)
+	return slices.ContainsFunc((*ruleset.Set)(cfg.Rules).Rules().Labels(), func(u ruleset.LabelUse) bool {
+		return u.Verb == ruleset.LabelAdded && !u.Glob && slices.ContainsFunc(labels, u.Matches)
 	})
 }
 
@@ -154,7 +158,7 @@ func verify(ctx context.Context, text string) error {
 		return err
 	}
 	for _, t := range cfg.Tests {
-		if r := run(cfg, t); !r.Passed() {
+		if r := run(ctx, cfg, t); !r.Passed() {
 			return fmt.Errorf("test the proposed rules: %s does not pass: %v", t.Name, r.Mismatches)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/config"
-	"github.com/org/foreman-action/internal/golden"
 	"github.com/org/foreman-action/internal/lint"
+	"github.com/org/foreman-action/internal/testkit/golden"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -141,7 +141,7 @@ func checked(t *testing.T, files tree, repo Repository, p Proposal) yamlfile.Pro
 // for each one alone, and for all of a repository together.
 func TestRealConfigurations(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("../../parity/testdata/cases/*/*.txtar")
+	paths, err := filepath.Glob("../../importer/parity/testdata/cases/*/*.txtar")
 	if err != nil || len(paths) < 40 {
 		t.Fatalf("got %d cases, %v", len(paths), err)
 	}
@@ -191,9 +191,7 @@ var imperfect = map[string]string{
 	"issue-labeler/iotedge":         "it is not an issue form",
 	"issue-labeler/github-kanri":    "include-title is off too",
 	"issue-labeler/explorerlens-io": "unknown escape character",
-	// The conditions of these require an owner, or a line break with a carriage return.
-	"stale/brew":               "no rule fires",
-	"labeler/home-manager":     "no rule fires",
+	// The condition requires a line break with a carriage return.
 	"issue-labeler/upgradeall": "no rule fires",
 	// Both tools are in workflows of one name, of which the test keeps one.
 	"together/rsmd":       "found 1 tools",
@@ -243,7 +241,7 @@ func problemOf(t *testing.T, files tree, tools int) string {
 	}
 	fired := map[string]bool{}
 	for _, one := range cfg.Tests {
-		for _, id := range run(cfg, one).Fired {
+		for _, id := range run(t.Context(), cfg, one).Fired {
 			fired[id] = true
 		}
 	}
@@ -279,12 +277,13 @@ func TestProposeOdd(t *testing.T) {
 	}
 }
 
-// TestLoadable leaves out a rule that does not load.
-func TestLoadable(t *testing.T) {
+// TestUsable leaves out a rule that does not load, and one that does not fire on its example.
+func TestUsable(t *testing.T) {
 	t.Parallel()
-	good, odd := minimalRule(Options{}), minimalRule(Options{})
+	good, odd, silent := minimalRule(Options{}), minimalRule(Options{}), minimalRule(Options{})
 	odd.id, odd.then = "odd", []string{"add_label: " + strings.Repeat("x", 300)}
-	got, err := draft{}.loadable(t.Context(), []proposed{odd, good, good})
+	silent.id, silent.when = "silent", "false"
+	got, err := draft{}.usable(t.Context(), []proposed{odd, good, good, silent})
 	if err != nil || len(got) != 1 || got[0].id != good.id {
 		t.Errorf("got %v, %v; want the good rule once", got, err)
 	}

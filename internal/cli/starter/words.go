@@ -1,8 +1,9 @@
 package starter
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
 // The origins of proposed rules, as messages name them.
@@ -135,22 +136,22 @@ func (x labelIndex) named(names []string) string {
 }
 
 var (
-	shortcode = regexp.MustCompile(`:[a-z0-9_+-]+:`)    // an emoji
-	noWord    = regexp.MustCompile(`[^\p{L}\p{N}#+.]+`) // the characters between words
-	oneLetter = regexp.MustCompile(`^[a-z]-([a-z].*)$`) // a prefix of one letter, as in C-bug
+	shortcode = text.Regexp(`:[a-z0-9_+-]+:`)    // an emoji
+	noWord    = text.Regexp(`[^\p{L}\p{N}#+.]+`) // the characters between words
+	oneLetter = text.Regexp(`^[a-z]-([a-z].*)$`) // a prefix of one letter, as in C-bug
 )
 
 // core returns the words of a label in lower case without its group, emoji and punctuation:
 // "bug" for "Kind/Bug", "type: bug", "C-bug" and ":bug: Bugs".
 func core(label string) string {
-	s := shortcode.ReplaceAllString(strings.ToLower(label), " ")
+	s := shortcode().ReplaceAllString(strings.ToLower(label), " ")
 	if i := strings.LastIndexAny(s, "/:"); i >= 0 {
 		s = s[i+1:]
 	}
-	if m := oneLetter.FindStringSubmatch(strings.TrimSpace(s)); m != nil {
+	if m := oneLetter().FindStringSubmatch(strings.TrimSpace(s)); m != nil {
 		s = m[1]
 	}
-	s = strings.TrimSpace(noWord.ReplaceAllString(s, " "))
+	s = strings.TrimSpace(noWord().ReplaceAllString(s, " "))
 	if len(s) > 3 && strings.HasSuffix(s, "s") && !strings.HasSuffix(s, "ss") && s != "docs" {
 		s = strings.TrimSuffix(s, "s")
 	}

@@ -3,9 +3,9 @@ package tool
 import (
 	"context"
 
-	"github.com/org/foreman-action/handoff"
 	"github.com/org/foreman-action/internal/cli/envelope"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/handoff"
 )
 
 // stateUnreadable is the state for a result that cannot be read. Package handoff defines the other

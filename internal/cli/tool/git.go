@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/org/foreman-action/handoff"
 	"github.com/org/foreman-action/internal/cli/envelope"
+	"github.com/org/foreman-action/internal/coding/git"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/git"
+	"github.com/org/foreman-action/internal/handoff"
 )
 
 // The codes of problems with git.

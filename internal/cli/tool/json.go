@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/org/foreman-action/handoff"
 	"github.com/org/foreman-action/internal/cli/envelope"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/handoff"
 )
 
 // readJSON returns the content of a JSON file.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/internal/cli/envelope"
-	"github.com/org/foreman-action/internal/git"
+	"github.com/org/foreman-action/internal/coding/git"
 	"github.com/org/foreman-action/internal/workdir"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/cli/process"
-	"github.com/org/foreman-action/internal/programtest"
+	"github.com/org/foreman-action/internal/testkit/programtest"
 )
 
 // TestNamedPipe has a named pipe in place of each file of a work tree that git or a tool reads. No

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/org/foreman-action/handoff"
 	"github.com/org/foreman-action/internal/cli/envelope"
 	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/coding/git"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/git"
+	"github.com/org/foreman-action/internal/handoff"
 	"github.com/org/foreman-action/internal/workdir"
 )
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/delivery"
+	"github.com/org/foreman-action/internal/cli/draft"
 	"github.com/org/foreman-action/internal/cli/event"
 	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/files"
@@ -22,11 +23,9 @@ import (
 	"github.com/org/foreman-action/internal/cli/remote"
 	"github.com/org/foreman-action/internal/cli/report"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/draft"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
-	"github.com/org/foreman-action/triage"
 )
 
 // Options are all that the command depends on.
@@ -158,7 +157,7 @@ func Run(ctx context.Context, o Options) error {
 
 // lookupHint adds advice to the error of a rule whose lookup failed. hinted is true if it did.
 func lookupHint(err error, offline bool) (hinted bool, with error) {
-	if err == nil || !offline || !strings.Contains(err.Error(), triage.ErrNeedsHost.Error()) {
+	if err == nil || !offline || failure.Problems(err) != nil || !strings.Contains(err.Error(), failure.ErrNoToken.Error()) {
 		return false, err
 	}
 	return true, fmt.Errorf("%w\nThe payload does not identify the issue: name it as OWNER/REPO#N or by its address, with GITHUB_TOKEN set", err)
@@ -181,14 +180,13 @@ func settings(ctx context.Context, o Options) (event.Settings, error) {
 	}
 	s := event.Settings{
 		Env: env, Files: files.Anywhere{Dir: dir}, Access: remote.FromEnv(env), Local: true,
-		Task:   runner.TaskIdentity{Nonce: rand.Text()},
+		Task:   runner.TaskIdentity{Nonce: rand.Text(), First: true},
 		DryRun: !o.Apply,
 		Load:   config.Spec{Path: o.Config, Rules: o.Rules},
 		Overrides: event.Overrides{
 			AgentURL: o.Agent, AllowClose: o.AllowClose, AgentToken: env.Getenv("FOREMAN_AGENT_TOKEN"),
 		},
 		Memory: event.MemoryPlace{Dir: dir},
-		Log:    func(string, ...any) {},
 	}
 	if o.Config == "" && len(o.Rules) == 0 {
 		s.Load.Path, s.Load.Optional = config.DefaultPath, true
@@ -200,7 +198,7 @@ func settings(ctx context.Context, o Options) (event.Settings, error) {
 		s.Overrides.AgentAuth = "token"
 	}
 	if o.Apply {
-		s.Audit, s.Log = auditTo(env.Stderr), env.Log
+		s.Audit, s.Log = auditTo(env.Stderr), env.Logger()
 	}
 	if s.Task.ID, err = protocol.NewTaskID(rand.Reader); err != nil {
 		return event.Settings{}, err

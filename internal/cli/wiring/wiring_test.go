@@ -11,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/org/foreman-action/internal/programtest"
+	"github.com/org/foreman-action/internal/testkit/programtest"
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/handoff"
 	"github.com/org/foreman-action/internal/cli/wiring"
+	"github.com/org/foreman-action/internal/handoff"
 	"github.com/org/foreman-action/internal/workdir"
 )
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/internal/wait"
 )
 
 const (
@@ -67,10 +68,7 @@ func New(o Options) (*App, error) {
 	if o.Permissions == nil {
 		o.Permissions = map[string]string{"issues": "write", "contents": "read", "metadata": "read"}
 	}
-	a := &App{o: o, now: o.GitHub.Now}
-	if a.now == nil {
-		a.now = time.Now
-	}
+	a := &App{o: o, now: wait.Clock(o.GitHub.Now)}
 	via := o.GitHub
 	via.Hold = o.Hold
 	via.Token, via.Tokens = "", &signer{id: o.ID, key: key, now: a.now}
@@ -112,10 +110,12 @@ func (a *App) Client(repo string) (*github.Client, error) {
 	return github.New(o)
 }
 
-// Source returns a source of tokens for one repository, "owner/name". It does no I/O.
+// Source returns a source of tokens for one repository, "owner/name". An empty repo means all
+// repositories of the installation, which must be set in Options. It does no I/O.
 func (a *App) Source(repo string) (*Source, error) {
 	owner, name, ok := strings.Cut(repo, "/")
-	if !ok || owner == "" || name == "" {
+	all := repo == "" && a.o.Installation != 0
+	if !all && (!ok || owner == "" || name == "") {
 		return nil, fmt.Errorf("github app: repository %q: want owner/name", repo)
 	}
 	return &Source{app: a, owner: owner, name: name, turn: make(chan struct{}, 1), installation: a.o.Installation}, nil

@@ -20,12 +20,12 @@ const (
 
 var _ rest.TokenSource = (*Source)(nil)
 
-// A Source returns the installation tokens for one repository. It caches a token until five minutes
+// A Source returns the installation tokens for one repository, or for all of an installation. It caches a token until five minutes
 // before it expires. If several goroutines wait for a new token, it requests only one. It is safe
 // for concurrent use.
 type Source struct {
 	app         *App
-	owner, name string
+	owner, name string // empty: all repositories of the installation
 
 	turn         chan struct{} // semaphore of size 1; guards the fields below
 	installation int64         // 0: not looked up yet
@@ -73,9 +73,11 @@ func (s *Source) fetch(ctx context.Context) (token string, until time.Time, err 
 			return "", time.Time{}, err
 		}
 	}
-	return s.app.client.InstallationToken(ctx, github.Installation{
-		ID: s.installation, Repositories: []string{s.name}, Permissions: s.app.o.Permissions,
-	})
+	in := github.Installation{ID: s.installation, Permissions: s.app.o.Permissions}
+	if s.name != "" {
+		in.Repositories = []string{s.name}
+	}
+	return s.app.client.InstallationToken(ctx, in)
 }
 
 // advise adds to an error what the operator should do.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/github/githubtest/internal/render"
-	"github.com/org/foreman-action/internal/loopback"
+	"github.com/org/foreman-action/internal/testkit/loopback"
 )
 
 const docsURL = "https://docs.github.com/rest"

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/vektah/gqlparser/v2"
@@ -80,7 +81,11 @@ func graphQL(in *input) answer {
 			continue
 		}
 		args, _ := f.ArgumentMap(q.vars)["input"].(map[string]any)
-		payload, e := removeLabelsFromLabelable(in, args)
+		mutate := removeLabelsFromLabelable
+		if f.Name == "minimizeComment" {
+			mutate = minimizeComment
+		}
+		payload, e := mutate(in, args)
 		if e != nil {
 			data[f.Alias] = nil
 			failed = append(failed, object{"type": e.kind, "path": []string{f.Alias}, "message": e.message})
@@ -121,6 +126,32 @@ func removeLabelsFromLabelable(in *input, args map[string]any) (object, *queryEr
 	}
 	o := object{"__typename": render.KindOf(issue), "id": id, "number": issue.Number, "title": issue.Title, "viewerCanLabel": true}
 	return object{"clientMutationId": args["clientMutationId"], "labelable": o}, nil
+}
+
+// minimizeComment hides a comment, also one that is hidden for another reason. Users without write
+// access can hide only their own comments.
+func minimizeComment(in *input, args map[string]any) (object, *queryError) {
+	id, _ := args["subjectId"].(string)
+	for _, r := range in.repos {
+		for _, i := range r.Issues {
+			for k := range i.Comments {
+				c := &i.Comments[k]
+				switch {
+				case !i.Visible() || render.NodeID("IssueComment", c.ID) != id:
+					continue
+				case r.About.Archived:
+					return nil, &queryError{"UNPROCESSABLE", "Repository was archived so is read-only."}
+				case !strings.EqualFold(c.Author, in.actor) && permissionOf(r, in.actor) == "read":
+					return nil, &queryError{"FORBIDDEN", in.actor + " does not have permission to minimize the comment"}
+				}
+				classifier, _ := args["classifier"].(string)
+				c.Minimized = strings.ToLower(strings.ReplaceAll(classifier, "_", "-"))
+				o := object{"__typename": "IssueComment", "isMinimized": true, "minimizedReason": c.Minimized, "viewerCanMinimize": true}
+				return object{"clientMutationId": args["clientMutationId"], "minimizedComment": o}, nil
+			}
+		}
+	}
+	return nil, noNode(id)
 }
 
 func noNode(id string) *queryError {

@@ -11,6 +11,7 @@ import (
 type input struct {
 	clock       *state.Clock
 	repos       map[string]*state.Repository // by "owner/name" in lower case
+	accounts    map[string]state.Account     // by login in lower case
 	credentials *credentials
 	hooks       *hooks
 	actor       string // login of the caller

@@ -81,6 +81,31 @@ func (r *Repo) PushAs(name string, number int, at time.Time) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.Push(i, name, at) })
 }
 
+// RemoveReviewerAs removes a requested review of a user.
+func RemoveReviewerAs(r *Repo, actor string, number int, login string) {
+	r.as(number, func(i *state.Record) { state.RemoveReviewer(r.state, i, actor, login) })
+}
+
+// requestReviewers refuses the whole request if one of the users or teams cannot review.
+func requestReviewers(in *input) answer {
+	var body struct {
+		Reviewers []string `json:"reviewers"`
+		Teams     []string `json:"team_reviewers"`
+	}
+	switch {
+	case !in.issue.PullRequest:
+		return notFound()
+	case !in.decode(&body):
+		return failure(http.StatusBadRequest, "Problems parsing JSON")
+	case slices.ContainsFunc(body.Reviewers, state.Same(in.issue.Author)):
+		return failure(http.StatusUnprocessableEntity, "Review cannot be requested from pull request author.")
+	case !in.repo.RequestReview(in.issue, in.actor, body.Reviewers, body.Teams):
+		return failure(http.StatusUnprocessableEntity, "Reviews may only be requested from collaborators. One or more of the users or teams you "+
+			"specified is not a collaborator of the "+in.repo.Owner+"/"+in.repo.Name+" repository.")
+	}
+	return reply(http.StatusCreated, render.ListedPull(in.repo, in.issue))
+}
+
 // listFiles lists the changed files of a pull request.
 func listFiles(in *input) answer {
 	if !in.issue.PullRequest {

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/org/foreman-action/internal/loopback"
+	"github.com/org/foreman-action/internal/testkit/loopback"
 )
 
 // A Call is one request that the server got.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/internal/github/githubtest/internal/render"
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
@@ -21,13 +22,30 @@ func currentUser(in *input) answer {
 	if strings.HasSuffix(in.actor, "[bot]") {
 		return failure(http.StatusForbidden, "Resource not accessible by integration")
 	}
-	u := render.User(in.actor)
-	at := render.Stamp(in.clock.Now())
-	profile := object{
+	return reply(http.StatusOK, profile(in.actor, in.clock.Now()))
+}
+
+// profile renders an account with its public profile.
+func profile(login string, created time.Time) object {
+	u := render.User(login)
+	at := render.Stamp(created)
+	maps.Copy(u, object{
 		"name": nil, "company": nil, "blog": "", "location": nil, "email": nil, "hireable": nil, "bio": nil,
 		"public_repos": 1, "public_gists": 0, "followers": 0, "following": 0, "created_at": at, "updated_at": at,
+	})
+	return u
+}
+
+// getUser answers with an account of [Server.SetAccount].
+func getUser(in *input) answer {
+	a, ok := in.accounts[strings.ToLower(in.vars["login"])]
+	if !ok {
+		return notFound()
 	}
-	maps.Copy(u, profile)
+	u := profile(a.Login, a.CreatedAt)
+	if a.ID != 0 {
+		u["id"] = a.ID
+	}
 	return reply(http.StatusOK, u)
 }
 

@@ -23,6 +23,7 @@ func routes() []route {
 	return []route{
 		at("GET", "/rate_limit", rateLimit),
 		at("GET", "/user", currentUser),
+		at("GET", "/users/{login}", getUser),
 		at("POST", graphQLPath, graphQL),
 		at("GET", "/search/issues", search),
 		at("GET", "/app", getApp),
@@ -72,6 +73,7 @@ func routes() []route {
 		at("GET", repo+"/pulls/{number}/files", onIssue(listFiles)),
 		at("GET", repo+"/pulls/{number}/commits", onIssue(listCommits)),
 		at("GET", repo+"/pulls/{number}/reviews", onIssue(listReviews)),
+		at("POST", repo+"/pulls/{number}/requested_reviewers", onIssue(requestReviewers)),
 		at("GET", repo+"/actions/caches", inRepo(listCaches)),
 		at("GET", one+"/events", onIssue(listEvents)),
 		at("GET", one+"/timeline", onIssue(listTimeline)),

@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// search supports the qualifiers repo, is, state, type, label, author, language, archived, no and created:>=;
+// search supports the qualifiers repo, is (also is:merged and is:unmerged), state, type, label, author, language, archived, no and created:>=;
 // "-" negates one. It looks for other words in title and body. OR joins words in parentheses;
 // commas join labels.
 func search(in *input) answer {
@@ -119,6 +119,10 @@ func match(r *state.Repository, i *state.Record, word string) (bool, error) {
 		return i.State == "open", nil
 	case "is:closed", "state:closed":
 		return i.State == "closed", nil
+	case "is:merged":
+		return i.Merged, nil
+	case "is:unmerged":
+		return i.PullRequest && !i.Merged, nil
 	case "no:label":
 		return len(i.Labels) == 0, nil
 	case "no:assignee":
@@ -139,6 +143,9 @@ func match(r *state.Repository, i *state.Record, word string) (bool, error) {
 	case "archived":
 		return value == fmt.Sprint(r.About.Archived), nil
 	case "author":
+		if app, ok := strings.CutPrefix(value, "app/"); ok {
+			value = app + "[bot]"
+		}
 		return strings.EqualFold(value, i.Author), nil
 	}
 	return false, fmt.Errorf("the fake does not support %s", word)

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
-	"github.com/org/foreman-action/internal/loopback"
+	"github.com/org/foreman-action/internal/testkit/loopback"
 )
 
 const defaultLogin = "github-actions[bot]"
@@ -53,6 +53,7 @@ type Server struct {
 	mu          sync.Mutex // guards the fields below, and the repositories
 	clock       *state.Clock
 	repos       map[string]*state.Repository
+	accounts    map[string]state.Account // by login in lower case
 	credentials credentials
 	limit       limit
 	budget      budget
@@ -85,7 +86,7 @@ func Start(c Config) (*Server, error) {
 	}
 	clock := state.NewClock(c.Now)
 	s := &Server{
-		login: c.Login, routes: routes(), clock: clock, repos: map[string]*state.Repository{},
+		login: c.Login, routes: routes(), clock: clock, repos: map[string]*state.Repository{}, accounts: map[string]state.Account{},
 		credentials: credentials{token: c.Token, app: c.App, clock: clock, tokens: map[string]issued{}},
 	}
 	if !c.SkipValidation {
@@ -150,7 +151,7 @@ func (s *Server) answer(r *http.Request, body []byte) (a answer, checked bool) {
 	if a, refused := s.limit.refuse(s.clock); counts && refused {
 		return a, true
 	}
-	in := &input{clock: s.clock, repos: s.repos, credentials: &s.credentials, hooks: &s.hooks, actor: s.login, r: r, body: body, vars: vars}
+	in := &input{clock: s.clock, repos: s.repos, accounts: s.accounts, credentials: &s.credentials, hooks: &s.hooks, actor: s.login, r: r, body: body, vars: vars}
 	if r.Method == http.MethodGet {
 		in.repos = s.lag.shown(s.repos, s.clock.Now())
 	} else {

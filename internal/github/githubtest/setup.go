@@ -21,7 +21,18 @@ type (
 	About = state.About
 	// A Reaction is a reaction to an issue or a comment.
 	Reaction = state.Reaction
+	// An Account is an account of a person.
+	Account = state.Account
 )
+
+// SetAccount adds accounts, or replaces those with the same login. Others do not exist.
+func (s *Server) SetAccount(list ...Account) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range list {
+		s.accounts[strings.ToLower(a.Login)] = a
+	}
+}
 
 // A Repo is a repository of the server. Its methods return the Repo, so that calls can be chained,
 // and are safe for concurrent use.
@@ -103,6 +114,15 @@ func (r *Repo) CloseMilestone(title string) *Repo {
 // AddUser adds collaborators with write permission, who can be assigned.
 func (r *Repo) AddUser(logins ...string) *Repo {
 	return r.change(func() { r.state.Users = append(r.state.Users, logins...) })
+}
+
+// Minimize hides a comment for a reason such as "outdated"; an empty reason makes it visible.
+func Minimize(r *Repo, id int64, reason string) {
+	r.change(func() {
+		if i, k := r.state.Comment(id); i != nil {
+			i.Comments[k].Minimized = reason
+		}
+	})
 }
 
 // SetPermission sets the permission of an account that the API returns: "admin", "maintain",

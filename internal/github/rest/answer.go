@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -144,9 +145,23 @@ func (a *AnswerError) final() bool {
 	case http.StatusGone:
 		return !strings.Contains(m, "deleted")
 	case http.StatusUnprocessableEntity:
-		return a.named && !strings.Contains(strings.ToLower(m+strings.Join(a.details, " ")), "too quickly")
+		return a.named && !a.hasty()
 	}
 	return false
+}
+
+// refuses reports whether a 422 contains one of the sentences of [Op.Refusals].
+func (a *AnswerError) refuses(parts []string) bool {
+	return a.Status == http.StatusUnprocessableEntity && !a.hasty() &&
+		slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(a.sentences(), part) })
+}
+
+// hasty reports whether a 422 asks for fewer writes in a time.
+func (a *AnswerError) hasty() bool { return strings.Contains(a.sentences(), "too quickly") }
+
+// sentences returns the message and the details in lower case.
+func (a *AnswerError) sentences() string {
+	return strings.ToLower(a.Message + " " + strings.Join(a.details, " "))
 }
 
 // decodeAnswer parses the body of a response without success. It accepts any body: if the body is

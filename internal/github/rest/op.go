@@ -35,7 +35,10 @@ type Op struct {
 	Scope  Scope
 	Need   string // the permission that the call needs
 	Absent error  // the meaning of 404 and 410: triage.ErrGone or triage.ErrNotFound
-	Pages  int    // maximal number of pages of a list; less than 4 means 4
+	// Refusals are parts of GitHub's sentences, in lower case, when it answers 422 because it refuses the
+	// write for good; it also refuses writes as in final.
+	Refusals []string
+	Pages    int // maximal number of pages of a list; less than 4 means 4
 }
 
 // String returns the operation, such as "add labels to o/r#7".
@@ -108,7 +111,7 @@ func (o Op) judge(a *AnswerError, write bool) error {
 			return refused
 		}
 		return fmt.Errorf("%w: %w", o.Absent, refused) // without its issues, the repository has not this one either
-	case write && a.final():
+	case write && (a.final() || a.refuses(o.Refusals)):
 		return &triage.RefusedError{Reason: a.Error(), Parameter: a.Status == http.StatusUnprocessableEntity, Err: a}
 	case a.Status == http.StatusNotFound, a.Status == http.StatusGone:
 		return fmt.Errorf("%w: %w", o.Absent, a)

@@ -57,9 +57,7 @@ func newTransport(o Options) *transport {
 	if t.base == nil {
 		t.base = roundtrip.New()
 	}
-	if t.now == nil {
-		t.now = time.Now
-	}
+	t.now = wait.Clock(t.now)
 	if t.sleep == nil {
 		t.sleep = wait.For
 	}

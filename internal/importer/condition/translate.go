@@ -6,6 +6,7 @@
 package condition
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -23,6 +24,8 @@ type Problem struct {
 // A Condition is a translated expression. It is true if all of its terms are true.
 type Condition struct {
 	Terms []string
+	// Repo is a repository in which the terms can be true; empty: any repository.
+	Repo string
 	// Events are the events for which the condition is not always false. An event without an activity
 	// is always one of them.
 	Events []string
@@ -85,10 +88,27 @@ func translated(terms []*ghexpr.Node, events []string) Condition {
 			if v.op == "or" {
 				v.text = "(" + v.text + ")"
 			}
-			c.Terms = append(c.Terms, v.text)
+			c.Terms, c.Repo = append(c.Terms, v.text), cmp.Or(c.Repo, repository(n))
 		}
 	}
 	return c
+}
+
+// repository returns a repository for which a term is true; "" if the term is not about it.
+func repository(n *ghexpr.Node) string {
+	if n.Kind != ghexpr.Function && n.Text != "==" || len(n.Args) != 2 || n.Args[1].Kind != ghexpr.Literal {
+		return ""
+	}
+	switch name := n.Args[1].Text; fields()[n.Args[0].Text].text {
+	case "repo.owner":
+		return name + "/hello"
+	case "repo.full_name":
+		if strings.HasSuffix(name, "/") {
+			name += "hello"
+		}
+		return name
+	}
+	return ""
 }
 
 // textAround returns the position of text before or after "${{ }}", in characters; ok is false if

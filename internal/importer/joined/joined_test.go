@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/org/foreman-action/internal/golden"
 	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/internal/testkit/golden"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 

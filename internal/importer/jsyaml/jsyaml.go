@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
 // A Version is a major version of js-yaml, from 3 to 5.
@@ -44,49 +46,49 @@ func (v Version) Key(n *yaml.Node) string {
 
 var (
 	// integers are the forms of a whole number by version: a sign, then digits of base 2, 16, 8 or 10.
-	integers = map[Version]*regexp.Regexp{
-		3: regexp.MustCompile(`^([-+]?)(?:0b([01_]+)|0x([0-9a-fA-F_]+)|0([0-7_]+)|([1-9][0-9_]*|0))$`),
-		4: regexp.MustCompile(`^([-+]?)(?:0b([01_]+)|0x([0-9a-fA-F_]+)|0o([0-7_]+)|([0-9][0-9_]*))$`),
-		5: regexp.MustCompile(`^([-+]?)(?:($.)|($.)|($.)|([0-9]+))$`), //nolint:gocritic // the first three groups never match
+	integers = map[Version]func() *regexp.Regexp{
+		3: text.Regexp(`^([-+]?)(?:0b([01_]+)|0x([0-9a-fA-F_]+)|0([0-7_]+)|([1-9][0-9_]*|0))$`),
+		4: text.Regexp(`^([-+]?)(?:0b([01_]+)|0x([0-9a-fA-F_]+)|0o([0-7_]+)|([0-9][0-9_]*))$`),
+		5: text.Regexp(`^([-+]?)(?:($.)|($.)|($.)|([0-9]+))$`), // the first three groups never match
 	}
-	unsigned = regexp.MustCompile(`^(?:0x([0-9a-fA-F]+)|0o([0-7]+))$`) // version 5
-	sixty    = regexp.MustCompile(`^([-+]?)([1-9][0-9_]*|0)((?::[0-5]?[0-9])+)(\.[0-9_]*)?$`)
+	unsigned = text.Regexp(`^(?:0x([0-9a-fA-F]+)|0o([0-7]+))$`) // version 5
+	sixty    = text.Regexp(`^([-+]?)([1-9][0-9_]*|0)((?::[0-5]?[0-9])+)(\.[0-9_]*)?$`)
 	// floats are the forms of a number with a fraction or an exponent by version.
-	floats = map[Version]*regexp.Regexp{
-		3: regexp.MustCompile(`^(?:[-+]?(?:0|[1-9][0-9_]*)(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?|\.[0-9_]+(?:[eE][-+]?[0-9]+)?)$`),
-		4: regexp.MustCompile(`^(?:[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?|\.[0-9_]+(?:[eE][-+]?[0-9]+)?)$`),
-		5: regexp.MustCompile(`^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$`),
+	floats = map[Version]func() *regexp.Regexp{
+		3: text.Regexp(`^(?:[-+]?(?:0|[1-9][0-9_]*)(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?|\.[0-9_]+(?:[eE][-+]?[0-9]+)?)$`),
+		4: text.Regexp(`^(?:[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?|\.[0-9_]+(?:[eE][-+]?[0-9]+)?)$`),
+		5: text.Regexp(`^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$`),
 	}
-	infinite = regexp.MustCompile(`^([-+]?)\.(?:inf|Inf|INF)$`)
-	noNumber = regexp.MustCompile(`^\.(?:nan|NaN|NAN)$`)
+	infinite = text.Regexp(`^([-+]?)\.(?:inf|Inf|INF)$`)
+	noNumber = text.Regexp(`^\.(?:nan|NaN|NAN)$`)
 )
 
 // number reads a number; ok is false for any other text.
 func (v Version) number(s string) (f float64, ok bool) {
-	if m := integers[v].FindStringSubmatch(s); m != nil && !strings.HasSuffix(s, "_") {
+	if m := integers[v]().FindStringSubmatch(s); m != nil && !strings.HasSuffix(s, "_") {
 		for i, base := range []int{2, 16, 8, 10} {
 			if m[i+2] != "" {
 				return whole(m[1]+m[i+2], base)
 			}
 		}
 	}
-	if m := unsigned.FindStringSubmatch(s); m != nil && v == 5 {
+	if m := unsigned().FindStringSubmatch(s); m != nil && v == 5 {
 		if m[1] != "" {
 			return whole(m[1], 16)
 		}
 		return whole(m[2], 8)
 	}
-	if m := sixty.FindStringSubmatch(s); m != nil && v == 3 && !strings.HasSuffix(s, "_") {
+	if m := sixty().FindStringSubmatch(s); m != nil && v == 3 && !strings.HasSuffix(s, "_") {
 		return sexagesimal(m)
 	}
-	switch m := infinite.FindStringSubmatch(s); {
+	switch m := infinite().FindStringSubmatch(s); {
 	case len(m) > 1 && m[1] == "-":
 		return math.Inf(-1), true
 	case m != nil:
 		return math.Inf(1), true
-	case noNumber.MatchString(s):
+	case noNumber().MatchString(s):
 		return math.NaN(), true
-	case !floats[v].MatchString(s) || strings.HasSuffix(s, "_"):
+	case !floats[v]().MatchString(s) || strings.HasSuffix(s, "_"):
 		return 0, false
 	}
 	digits := strings.ReplaceAll(s, "_", "")
@@ -140,11 +142,11 @@ func number(f float64) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
-var dates = regexp.MustCompile(`^([0-9]{4})-([0-9]{2})-([0-9]{2})$|^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:[Tt]|[ \t]+)([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]*)?(?:[ \t]*(Z|([-+])([0-9]{1,2})(?::([0-9]{2}))?))?$`)
+var dates = text.Regexp(`^([0-9]{4})-([0-9]{2})-([0-9]{2})$|^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:[Tt]|[ \t]+)([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]*)?(?:[ \t]*(Z|([-+])([0-9]{1,2})(?::([0-9]{2}))?))?$`)
 
 // date reads a date with or without a time. As in JavaScript a day or an hour may be too large.
 func date(s string) (time.Time, bool) {
-	m := dates.FindStringSubmatch(s)
+	m := dates().FindStringSubmatch(s)
 	if m == nil {
 		return time.Time{}, false
 	}

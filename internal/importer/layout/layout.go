@@ -5,12 +5,13 @@
 package layout
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
 // Width is the maximal number of characters in a line, except for a single longer word.
@@ -25,7 +26,7 @@ func fits(indent int, s string) bool { return indent+utf8.RuneCountInString(s) <
 // pad returns the white space of an indent.
 func pad(indent int) string { return strings.Repeat(" ", indent) }
 
-var plainText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*$`)
+var plainText = text.Regexp(`^[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*$`)
 
 // words are plain scalars that some version of YAML does not read as texts.
 var words = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "inf"}
@@ -33,7 +34,7 @@ var words = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"
 // Scalar writes a text as a YAML scalar on one line. The scalar is also valid inside brackets.
 func Scalar(s string) string {
 	switch {
-	case plainText.MatchString(s) && !slices.Contains(words, strings.ToLower(s)):
+	case plainText().MatchString(s) && !slices.Contains(words, strings.ToLower(s)):
 		return s
 	case strings.ContainsAny(s, `"\`) && !strings.Contains(s, "'") && !strings.ContainsFunc(s, notPrinted):
 		return "'" + s + "'"

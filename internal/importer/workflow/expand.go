@@ -2,13 +2,13 @@ package workflow
 
 import (
 	"iter"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -17,7 +17,7 @@ import (
 const MaxText = 60_000
 
 // expression matches an expression in a text.
-var expression = regexp.MustCompile(`\$\{\{(.*?)\}\}`)
+var expression = text.Regexp(`\$\{\{(.*?)\}\}`)
 
 // Expand replaces the expressions in a text whose values are known: constants, environment variables
 // that the workflow sets to constants, the inputs of a run by hand or by another workflow, which are
@@ -25,8 +25,8 @@ var expression = regexp.MustCompile(`\$\{\{(.*?)\}\}`)
 // joined with "&&" and "||". It keeps all others.
 func (u Use) Expand(text string, events []string) string {
 	size := len(text)
-	return expression.ReplaceAllStringFunc(text, func(m string) string {
-		v, ok := u.value(expression.FindStringSubmatch(m)[1], events)
+	return expression().ReplaceAllStringFunc(text, func(m string) string {
+		v, ok := u.value(expression().FindStringSubmatch(m)[1], events)
 		if size += len(v); !ok || size > MaxText {
 			return m
 		}
@@ -35,10 +35,10 @@ func (u Use) Expand(text string, events []string) string {
 }
 
 var (
-	variable = regexp.MustCompile(`^env\.([A-Za-z_][A-Za-z0-9_-]*)$`)
-	input    = regexp.MustCompile(`^(?:github\.event\.)?inputs\.[A-Za-z_][A-Za-z0-9_-]*$`)
-	compared = regexp.MustCompile(`^github\.event_name\s*(==|!=)\s*'([^'&|]*)'$`)
-	constant = regexp.MustCompile(`^(?:'([^'|]*)'|(true|false|[0-9]+(?:\.[0-9]+)?))$`)
+	variable = text.Regexp(`^env\.([A-Za-z_][A-Za-z0-9_-]*)$`)
+	input    = text.Regexp(`^(?:github\.event\.)?inputs\.[A-Za-z_][A-Za-z0-9_-]*$`)
+	compared = text.Regexp(`^github\.event_name\s*(==|!=)\s*'([^'&|]*)'$`)
+	constant = text.Regexp(`^(?:'([^'|]*)'|(true|false|[0-9]+(?:\.[0-9]+)?))$`)
 )
 
 // value returns the value of an expression; ok is false if it is unknown.
@@ -62,7 +62,7 @@ func (u Use) value(expression string, events []string) (v string, ok bool) {
 
 // operands returns the parts of an expression that "&&" joins.
 func operands(expression string) iter.Seq[string] {
-	if constant.MatchString(expression) {
+	if constant().MatchString(expression) {
 		return slices.Values([]string{expression})
 	}
 	return strings.SplitSeq(expression, "&&")
@@ -70,19 +70,19 @@ func operands(expression string) iter.Seq[string] {
 
 // operand returns the value of a part of an expression, and whether it counts as true.
 func (u Use) operand(part string, events []string) (v string, truth, ok bool) {
-	if m := constant.FindStringSubmatch(part); m != nil {
+	if m := constant().FindStringSubmatch(part); m != nil {
 		v = m[1] + m[2]
 		return v, v != "" && !slices.Contains([]string{"false", "0"}, m[2]), true
 	}
-	if m := variable.FindStringSubmatch(part); m != nil {
+	if m := variable().FindStringSubmatch(part); m != nil {
 		v, ok = u.variable(m[1])
 		return v, v != "", ok
 	}
-	if m := compared.FindStringSubmatch(part); m != nil && slices.Equal(events, []string{"schedule"}) && u.runsOn(events) {
+	if m := compared().FindStringSubmatch(part); m != nil && slices.Equal(events, []string{"schedule"}) && u.runsOn(events) {
 		truth = strings.EqualFold(m[2], "schedule") == (m[1] == "==")
 		return strconv.FormatBool(truth), truth, true
 	}
-	return "", false, input.MatchString(part) && u.runsOn(events)
+	return "", false, input().MatchString(part) && u.runsOn(events)
 }
 
 // runsOn reports whether one of the events starts the workflow.

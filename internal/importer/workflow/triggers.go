@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/importer/condition"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -18,6 +20,8 @@ type Trigger struct {
 	Events []string
 	// Guards are the conditions of the filters, the job and the step in our rule language.
 	Guards []string
+	// Repo is a repository in which the conditions can be true; empty: any repository.
+	Repo string
 	// Never is set if the conditions exclude all events.
 	Never bool
 	// Incomplete means that a filter or a part of a condition is not in Guards.
@@ -165,7 +169,7 @@ func (t *Trigger) filters(event string, settings *yaml.Node) {
 }
 
 // plainBranch matches a branch filter without a pattern.
-var plainBranch = regexp.MustCompile(`^[^*?+\[\]!]+$`)
+var plainBranch = text.Regexp(`^[^*?+\[\]!]+$`)
 
 // branches returns the condition that the base branch matches one of the filters. ok is false for
 // patterns other than * and **.
@@ -175,7 +179,7 @@ func branches(nodes []*yaml.Node) (when string, ok bool) {
 		switch {
 		case n.Kind != yaml.ScalarNode || strings.ContainsAny(n.Value, "?+[]!`") || n.Value == "":
 			return "", false
-		case plainBranch.MatchString(n.Value):
+		case plainBranch().MatchString(n.Value):
 			names = append(names, strconv.Quote(n.Value))
 		default:
 			pattern := strings.ReplaceAll(regexp.QuoteMeta(n.Value), `\*\*`, ".*")
@@ -229,7 +233,7 @@ func (t *Trigger) when(u Use) {
 			t.lose(n, "if: the condition is false for every supported event, so no rules were imported")
 		}
 		t.Never = t.Never || c.Never
-		t.Guards = append(t.Guards, c.Terms...)
+		t.Guards, t.Repo = append(t.Guards, c.Terms...), cmp.Or(t.Repo, c.Repo)
 		if len(c.Events) < len(t.each(n.Value)) {
 			t.Events = c.Events
 		}

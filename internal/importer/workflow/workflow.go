@@ -6,12 +6,12 @@ package workflow
 
 import (
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -87,9 +87,9 @@ func (v Version) String() string {
 }
 
 var (
-	tag    = regexp.MustCompile(`^v?([0-9]{1,4})(?:\.([0-9]{1,4}))?(?:\.([0-9]{1,4}))?(?:[.-].*)?$`)
-	tagged = regexp.MustCompile(`\bv?([0-9]{1,4})(?:\.([0-9]{1,4}))?(?:\.([0-9]{1,4}))?(?:\.[0-9]+)*\b`)
-	branch = regexp.MustCompile(`^(?:main|master|releases?/v?([0-9]{1,4})?.*)$`)
+	tag    = text.Regexp(`^v?([0-9]{1,4})(?:\.([0-9]{1,4}))?(?:\.([0-9]{1,4}))?(?:[.-].*)?$`)
+	tagged = text.Regexp(`\bv?([0-9]{1,4})(?:\.([0-9]{1,4}))?(?:\.([0-9]{1,4}))?(?:\.[0-9]+)*\b`)
+	branch = text.Regexp(`^(?:main|master|releases?/v?([0-9]{1,4})?.*)$`)
 )
 
 // VersionOf reads the version of an action from its reference, or from the comment on that line if
@@ -97,12 +97,12 @@ var (
 // unknown.
 func VersionOf(uses *yaml.Node) (v Version, ok bool) {
 	_, ref, _ := strings.Cut(uses.Value, "@")
-	m := tag.FindStringSubmatch(ref)
-	if on := branch.FindStringSubmatch(ref); on != nil {
+	m := tag().FindStringSubmatch(ref)
+	if on := branch().FindStringSubmatch(ref); on != nil {
 		m = []string{ref, on[1], "", ""}
 	}
 	if m == nil {
-		m = tagged.FindStringSubmatch(uses.LineComment)
+		m = tagged().FindStringSubmatch(uses.LineComment)
 	}
 	if m == nil {
 		return Version{}, false
@@ -112,7 +112,7 @@ func VersionOf(uses *yaml.Node) (v Version, ok bool) {
 
 // ParseVersion reads a version such as 5.1.0 or 5.
 func ParseVersion(s string) (v Version, ok bool) {
-	m := tag.FindStringSubmatch(s)
+	m := tag().FindStringSubmatch(s)
 	if m == nil {
 		return Version{}, false
 	}

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/org/foreman-action/internal/loopback"
+	"github.com/org/foreman-action/internal/testkit/loopback"
 )
 
 // The places where an [Answer] can be cut off.

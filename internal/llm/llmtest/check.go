@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/org/foreman-action/internal/loopback"
+	"github.com/org/foreman-action/internal/testkit/loopback"
 )
 
 // A fault is an error in a request, and the error response of the service.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/org/foreman-action/internal/loopback"
+	"github.com/org/foreman-action/internal/testkit/loopback"
 )
 
 // Key is the only API key that a [Server] accepts.

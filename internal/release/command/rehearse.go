@@ -19,7 +19,7 @@ import (
 	"github.com/org/foreman-action/internal/release/version"
 )
 
-func inspect(_ context.Context, env Env, o *options, _ string) error {
+func inspect(ctx context.Context, env Env, o *options, _ string) error {
 	sums, err := readSums(o.sums)
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func inspect(_ context.Context, env Env, o *options, _ string) error {
 	if err != nil {
 		return err
 	}
-	n, err := d.Check(contents.Want{Version: strings.TrimPrefix(o.version, "v"), Programs: sums, Root: o.root, Manual: o.out})
+	n, err := d.Check(ctx, contents.Want{Version: strings.TrimPrefix(o.version, "v"), Programs: sums, Root: o.root, Manual: o.out})
 	if err != nil {
 		return err
 	}

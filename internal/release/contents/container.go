@@ -3,11 +3,10 @@ package contents
 import (
 	"archive/tar"
 	"archive/zip"
-	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -15,13 +14,11 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/blakesmith/ar"
-	"github.com/cavaliergopher/cpio"
 
 	"github.com/org/foreman-action/internal/release/manual"
 	"github.com/org/foreman-action/internal/release/program"
@@ -164,11 +161,11 @@ func (c container) mode(name string) fs.FileMode {
 }
 
 // compare reports how the files in a container differ from those that it has to have.
-func (d *Dist) compare(c container, want map[string]string) error {
+func (d *Dist) compare(ctx context.Context, c container, want map[string]string) error {
 	if d.files[c.file] == "" {
 		return fmt.Errorf("%s is missing", c.file)
 	}
-	found, err := read(c.kind, d.files[c.file])
+	found, err := read(ctx, c.kind, d.files[c.file])
 	if err != nil {
 		return fmt.Errorf("read %s: %w", c.file, err)
 	}
@@ -195,31 +192,31 @@ func (d *Dist) compare(c container, want map[string]string) error {
 
 // read returns the files in a container by name. Those of a package have the absolute path where
 // they are installed; its scripts have the names that dpkg and rpm use, such as postinst and %post.
-func read(kind, name string) (map[string]file, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
+func read(ctx context.Context, kind, name string) (map[string]file, error) {
 	switch kind {
 	case "zip":
 		return readZip(name)
 	case "deb":
-		return readDeb(bufio.NewReader(f))
+		return readDeb(ctx, name)
 	case "rpm":
-		return readRPM(bufio.NewReader(f))
+		return readRPM(ctx, name)
 	default:
-		return readTar(f)
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			return nil, err
+		}
+		return readTar(z)
 	}
 }
 
-func readTar(r io.Reader) (map[string]file, error) {
-	z, err := gzip.NewReader(r)
-	if err != nil {
-		return nil, err
-	}
+func readTar(in io.Reader) (map[string]file, error) {
 	found := map[string]file{}
-	for r := tar.NewReader(z); ; {
+	for r := tar.NewReader(in); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return found, nil
@@ -256,113 +253,80 @@ func readZip(name string) (map[string]file, error) {
 	return found, nil
 }
 
-// readDeb reads the archives control.tar.gz and data.tar.gz within a Debian package. Of the first,
-// it leaves out the description of the package and the checksums.
-func readDeb(r *bufio.Reader) (map[string]file, error) {
-	if magic, err := r.Peek(8); err != nil || string(magic) != "!<arch>\n" {
-		return nil, errors.New("it is no Debian package")
-	}
-	members := ar.NewReader(r)
-	all := map[string]file{}
-	for {
-		h, err := members.Next()
-		if errors.Is(err, io.EOF) {
-			return nil, errors.New("it has no data.tar.gz")
-		}
-		if err != nil {
-			return nil, err
-		}
-		switch strings.TrimSuffix(h.Name, "/") {
-		case "control.tar.gz":
-			found, err := readTar(members)
-			if err != nil {
-				return nil, fmt.Errorf("read control.tar.gz: %w", err)
-			}
-			for name, f := range found {
-				all[path.Clean(name)] = f
-			}
-			delete(all, "control")
-			delete(all, "md5sums")
-		case "data.tar.gz":
-			found, err := readTar(members)
-			maps.Copy(all, installed(found))
-			return all, err
-		}
-	}
-}
-
-// readRPM reads the second header of an RPM package, which has its scripts, and the cpio archive
-// that follows it.
-func readRPM(r *bufio.Reader) (map[string]file, error) {
-	const lead = 96
-	if magic, err := r.Peek(4); err != nil || string(magic) != "\xed\xab\xee\xdb" {
-		return nil, errors.New("it is no RPM package")
-	}
-	if _, err := r.Discard(lead); err != nil {
-		return nil, err
-	}
-	var found map[string]file
-	for _, align := range []int64{8, 1} { // the header of signatures is padded, the other one is not
-		var err error
-		if found, err = readHeader(r, align); err != nil {
-			return nil, fmt.Errorf("read a header: %w", err)
-		}
-	}
-	z, err := gzip.NewReader(r)
+// readDeb reads the scripts and the files of a Debian package. It leaves out the description of the
+// package and the checksums.
+func readDeb(ctx context.Context, name string) (map[string]file, error) {
+	control, err := output(ctx, nil, "dpkg-deb", "--ctrl-tarfile", name)
 	if err != nil {
 		return nil, err
 	}
-	files := map[string]file{}
-	for r := cpio.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			maps.Copy(found, installed(files))
-			return found, nil
+	scripts, err := readTar(bytes.NewReader(control))
+	if err != nil {
+		return nil, err
+	}
+	data, err := output(ctx, nil, "dpkg-deb", "--fsys-tarfile", name)
+	if err != nil {
+		return nil, err
+	}
+	files, err := readTar(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	all := installed(files)
+	for name, f := range scripts {
+		if name = path.Clean(name); name != "control" && name != "md5sums" {
+			all[name] = f
 		}
+	}
+	return all, nil
+}
+
+// readRPM reads the scripts and the files of an RPM package.
+func readRPM(ctx context.Context, name string) (map[string]file, error) {
+	in, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	data, err := output(ctx, in, "rpm2archive", "--nocompression", "-")
+	if err != nil {
+		return nil, err
+	}
+	files, err := readTar(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	all := installed(files)
+	for script, tag := range map[string]string{
+		"%pre": "PREIN", "%post": "POSTIN", "%preun": "PREUN", "%postun": "POSTUN", "%pretrans": "PRETRANS", "%posttrans": "POSTTRANS",
+	} {
+		text, err := output(ctx, nil, "rpm", "--query", "--nosignature", "--queryformat", "%|"+tag+"?{%{"+tag+"}}|", "--package", name)
 		if err != nil {
 			return nil, err
 		}
-		if !h.Mode.IsRegular() {
+		if len(text) == 0 {
 			continue
 		}
-		if files[h.Name], err = newFile(r, fs.FileMode(h.Mode.Perm())); err != nil {
+		if all[script], err = newFile(bytes.NewReader(text), 0); err != nil {
 			return nil, err
 		}
 	}
+	return all, nil
 }
 
-// readHeader reads a header of an RPM package, and returns the scripts in it.
-func readHeader(r io.Reader, align int64) (map[string]file, error) {
-	const entry = 16 // bytes of an entry of the index: tag, type, offset, count
-	var intro [16]byte
-	if _, err := io.ReadFull(r, intro[:]); err != nil {
-		return nil, err
+// output runs a tool of packages, and returns what it prints.
+func output(ctx context.Context, in io.Reader, tool string, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, tool, args...)
+	var out, problem bytes.Buffer
+	c.Stdin, c.Stdout, c.Stderr = in, &out, &problem
+	err := c.Run()
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, fmt.Errorf("%w; install the packages dpkg and rpm", err)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w: %s", tool, err, strings.TrimSpace(problem.String()))
 	}
-	entries, data := int64(binary.BigEndian.Uint32(intro[8:])), int64(binary.BigEndian.Uint32(intro[12:]))
-	var b bytes.Buffer
-	if _, err := io.CopyN(&b, r, (entries*entry+data+align-1)/align*align); err != nil {
-		return nil, err
-	}
-	index, store := b.Bytes()[:entries*entry], b.Bytes()[entries*entry:]
-	names := map[uint32]string{
-		1023: "%pre", 1024: "%post", 1025: "%preun", 1026: "%postun", 1151: "%pretrans", 1152: "%posttrans",
-	}
-	found := map[string]file{}
-	for e := range slices.Chunk(index, entry) {
-		name, at := names[binary.BigEndian.Uint32(e)], int64(binary.BigEndian.Uint32(e[8:]))
-		if name == "" {
-			continue
-		}
-		if at > int64(len(store)) {
-			return nil, fmt.Errorf("%s is outside of the header", name)
-		}
-		text, _, _ := bytes.Cut(store[at:], []byte{0})
-		var err error
-		if found[name], err = newFile(bytes.NewReader(text), 0); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
+	return out.Bytes(), nil
 }
 
 // installed returns the files of a package by their absolute paths.

@@ -2,6 +2,7 @@
 package contents
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -71,7 +72,7 @@ type Want struct {
 // our own builds, and their texts, completions, manual pages, units and scripts with those on the disk. It
 // reports each file that is missing, incomplete or not a part of a release, all mistakes at once, and
 // returns the number of files.
-func (d *Dist) Check(w Want) (int, error) {
+func (d *Dist) Check(ctx context.Context, w Want) (int, error) {
 	var mistakes []error
 	note := func(err error) {
 		if err != nil {
@@ -100,7 +101,7 @@ func (d *Dist) Check(w Want) (int, error) {
 			note(d.sbom(bare+".sbom.json", platform))
 			expected[bare], expected[bare+".sbom.json"] = true, true
 			for _, c := range containers(p.Name, w.Version, platform) {
-				note(d.compare(c, parts.in(c, p.Name, w.Programs[bare])))
+				note(d.compare(ctx, c, parts.in(c, p.Name, w.Programs[bare])))
 				expected[c.file] = true
 			}
 		}

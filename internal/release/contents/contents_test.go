@@ -6,19 +6,18 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
-
-	"github.com/blakesmith/ar"
-	"github.com/cavaliergopher/cpio"
 
 	"github.com/org/foreman-action/internal/release/contents"
 	"github.com/org/foreman-action/internal/release/entry"
@@ -142,10 +141,10 @@ func complete(t *testing.T) dist {
 }
 
 // mode returns the name and the mode of a packed file. The name may end with a mode, such as " 0600".
-func mode(name string) (string, int64) {
+func mode(name string) (string, os.FileMode) {
 	if name, mode, ok := strings.Cut(name, " "); ok {
-		n, _ := strconv.ParseInt(mode, 8, 64)
-		return name, n
+		n, _ := strconv.ParseUint(mode, 8, 32)
+		return name, os.FileMode(n)
 	}
 	if strings.HasPrefix(name, "./usr/bin/") || strings.HasPrefix(name, "p") { // postinst, prerm, postrm
 		return name, 0o755
@@ -166,24 +165,23 @@ func split(files map[string]string) (scripts, rest map[string]string) {
 	return scripts, rest
 }
 
-// header returns a header of an RPM package with the given bytes of padding after it.
-func header(scripts map[string]string, padding int) string {
-	tags := map[string]uint32{"%pre": 1023, "%post": 1024, "%preun": 1025, "%postun": 1026}
-	index := "\x00\x00\x03\xe8" + "\x00\x00\x00\x06" + "\x00\x00\x00\x00" + "\x00\x00\x00\x01" // the name
-	data, be := "foremand\x00", binary.BigEndian
-	for name, text := range scripts {
-		var e []byte
-		for _, n := range []uint32{tags[name], 6, uint32(len(data)), 1} {
-			e = be.AppendUint32(e, n)
-		}
-		index, data = index+string(e), data+text+"\x00"
+// packed are the archives and packages that were made, by their files. The tools of packages are slow.
+var packed sync.Map
+
+// pack makes an archive or a package of files, unless it was made before.
+func pack(t *testing.T, kind string, files map[string]string) string {
+	t.Helper()
+	key := fmt.Sprint(kind, files) // fmt sorts the keys
+	if text, ok := packed.Load(key); ok {
+		return text.(string)
 	}
-	intro := be.AppendUint32([]byte("\x8e\xad\xe8\x01\x00\x00\x00\x00"), uint32(len(index)/16))
-	return string(be.AppendUint32(intro, uint32(len(data)))) + index + data + strings.Repeat("\x00", padding)
+	text := newPack(t, kind, files)
+	packed.Store(key, text)
+	return text
 }
 
-// pack makes an archive or a package of files.
-func pack(t *testing.T, kind string, files map[string]string) string {
+// newPack makes an archive or a package of files.
+func newPack(t *testing.T, kind string, files map[string]string) string {
 	t.Helper()
 	var b bytes.Buffer
 	fail := func(err error) {
@@ -212,34 +210,67 @@ func pack(t *testing.T, kind string, files map[string]string) string {
 		fail(w.WriteHeader(&tar.Header{Name: "usr/", Typeflag: tar.TypeDir, Mode: 0o755}))
 		for name, text := range files {
 			name, mode := mode(name)
-			write(w, text, w.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: mode}))
+			write(w, text, w.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: int64(mode)}))
 		}
 		fail(errors.Join(w.Close(), z.Close()))
 	case "deb":
-		scripts, files := split(files)
-		control := map[string]string{"./control": "Package: x", "./md5sums": "sums"}
-		for name, text := range scripts {
-			control[name] = text
-		}
-		w := ar.NewWriter(&b)
-		fail(w.WriteGlobalHeader())
-		for _, member := range [][2]string{{"debian-binary", "2.0\n"}, {"control.tar.gz", pack(t, "tar.gz", control)}, {"data.tar.gz", pack(t, "tar.gz", files)}} {
-			write(w, member[1], w.WriteHeader(&ar.Header{Name: member[0], Size: int64(len(member[1])), Mode: 0o644}))
-		}
+		return built(t, files, ".deb", func(folder string, scripts map[string]string) []string {
+			fail(os.MkdirAll(filepath.Join(folder, "DEBIAN"), 0o755))
+			scripts["control"] = "Package: x\nVersion: 1\nArchitecture: all\nMaintainer: x <x@example.com>\nDescription: x\n"
+			for name, text := range scripts {
+				name, mode := mode(name)
+				fail(os.WriteFile(filepath.Join(folder, "DEBIAN", name), []byte(text), mode))
+			}
+			return []string{"dpkg-deb", "--root-owner-group", "--nocheck", "-Znone", "--build", folder}
+		})
 	case "rpm":
-		scripts, files := split(files)
-		// A lead, a header of signatures with 9 bytes of data, padded, and a header with the scripts.
-		b.WriteString("\xed\xab\xee\xdb" + strings.Repeat("\x00", 92) + header(nil, 7) + header(scripts, 0))
-		z := gzip.NewWriter(&b)
-		w := cpio.NewWriter(z)
-		fail(w.WriteHeader(&cpio.Header{Name: "./usr", Mode: cpio.TypeDir | 0o755}))
-		for name, text := range files {
-			name, mode := mode(name)
-			write(w, text, w.WriteHeader(&cpio.Header{Name: name, Size: int64(len(text)), Mode: cpio.TypeReg | cpio.FileMode(mode)}))
-		}
-		fail(errors.Join(w.Close(), z.Close()))
+		return built(t, files, ".rpm", func(folder string, scripts map[string]string) []string {
+			spec := "Name: x\nVersion: 1\nRelease: 1\nSummary: x\nLicense: x\nBuildArch: noarch\nAutoReqProv: no\n%description\nx\n"
+			spec += "%install\nmkdir -p %{buildroot}\ncp -a " + folder + "/. %{buildroot}\n%files\n"
+			for name := range files {
+				if name, mode := mode(name); strings.HasPrefix(name, "./") {
+					spec += fmt.Sprintf("%%attr(%04o, root, root) %s\n", mode, strings.TrimPrefix(name, "."))
+				}
+			}
+			for name, text := range scripts {
+				spec += name + "\n" + text + "\n"
+			}
+			fail(os.WriteFile(folder+".spec", []byte(spec), 0o600))
+			return []string{
+				"rpmbuild", "-bb", "--quiet", "--define", "_topdir " + folder + ".top", "--define", "_rpmdir " + filepath.Dir(folder),
+				"--define", "_rpmfilename " + filepath.Base(folder) + ".rpm", "--define", "__os_install_post %{nil}", folder + ".spec",
+			}
+		})
 	}
 	return b.String()
+}
+
+// built makes a package of files with the tool of its kind. command returns the call of the tool; the
+// files are in a folder, beside which the tool writes the package.
+func built(t *testing.T, files map[string]string, end string, command func(folder string, scripts map[string]string) []string) string {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "package")
+	scripts, rest := split(files)
+	for name, text := range rest {
+		name, mode := mode(name)
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := command(folder, scripts)
+	out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", args[0], err, out)
+	}
+	text, err := os.ReadFile(folder + end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // change packs the files of a container again, after a change.
@@ -314,7 +345,7 @@ func TestCheck(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return opened.Check(contents.Want{Version: version, Programs: d.built, Root: root, Manual: root})
+		return opened.Check(t.Context(), contents.Want{Version: version, Programs: d.built, Root: root, Manual: root})
 	}
 	d := complete(t)
 	if n, err := check(d); err != nil || n != len(d.files) {
@@ -386,8 +417,9 @@ func TestCheck(t *testing.T) {
 			[]string{"prerm in foremand_1.2.3_arm64.deb has the mode 0644, want 0755"}},
 		{"deb with a foreign script", func(d dist) { d.change(t, "contribflow_1.2.3_arm64.deb", set("preinst", "x")) },
 			[]string{"contribflow_1.2.3_arm64.deb has preinst, which"}},
-		{"deb of another kind", func(d dist) { d.files["foreman_1.2.3_amd64.deb"] = "text" }, []string{"foreman_1.2.3_amd64.deb: it is no Debian package"}},
-		{"deb without data", func(d dist) { d.files["foreman_1.2.3_amd64.deb"] = "!<arch>\n" }, []string{"foreman_1.2.3_amd64.deb: it has no data.tar.gz"}},
+		{"deb of another kind", func(d dist) { d.files["foreman_1.2.3_amd64.deb"] = "text" }, []string{"foreman_1.2.3_amd64.deb: dpkg-deb: "}},
+		{"deb cut off", func(d dist) { d.files["foreman_1.2.3_amd64.deb"] = d.files["foreman_1.2.3_amd64.deb"][:120] },
+			[]string{"foreman_1.2.3_amd64.deb: dpkg-deb: "}},
 
 		{"rpm without a manual page", func(d dist) {
 			d.change(t, "contribflow_1.2.3_arm64.rpm", remove("./usr/share/man/man1/contribflow.1"))
@@ -405,9 +437,9 @@ func TestCheck(t *testing.T) {
 		}, []string{"%post in foremand_1.2.3_amd64.rpm has the SHA-256", "%preun in foremand_1.2.3_amd64.rpm has the SHA-256"}},
 		{"rpm with a foreign script", func(d dist) { d.change(t, "foreman_1.2.3_amd64.rpm", set("%pre", "x")) },
 			[]string{"foreman_1.2.3_amd64.rpm has %pre, which"}},
-		{"rpm of another kind", func(d dist) { d.files["foreman_1.2.3_amd64.rpm"] = "text" }, []string{"foreman_1.2.3_amd64.rpm: it is no RPM package"}},
+		{"rpm of another kind", func(d dist) { d.files["foreman_1.2.3_amd64.rpm"] = "text" }, []string{"foreman_1.2.3_amd64.rpm: rpm2archive: "}},
 		{"rpm cut off", func(d dist) { d.files["foreman_1.2.3_amd64.rpm"] = d.files["foreman_1.2.3_amd64.rpm"][:120] },
-			[]string{"foreman_1.2.3_amd64.rpm: read a header"}},
+			[]string{"foreman_1.2.3_amd64.rpm: rpm2archive: "}},
 	}
 	for _, tt := range tests {
 		d := complete(t)
@@ -435,7 +467,7 @@ func TestCheckWithoutBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = opened.Check(contents.Want{Version: version, Programs: d.built, Root: root, Manual: root})
+	_, err = opened.Check(t.Context(), contents.Want{Version: version, Programs: d.built, Root: root, Manual: root})
 	if err == nil || !strings.Contains(err.Error(), "no manual page of foremand: run the build") {
 		t.Errorf("got the error %v", err)
 	}

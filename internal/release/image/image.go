@@ -28,7 +28,8 @@ import (
 
 // A Spec describes one image.
 type Spec struct {
-	Program     string // its only one
+	Program     string // its only one, as the build names it
+	File        string // name of the program in the image
 	Title       string
 	Description string
 	User        string // empty: root
@@ -41,13 +42,13 @@ const user = 65532
 // Action returns the action's image. Its user is root: the runner mounts the workspace and the files
 // for outputs as its own user with mode 0644, and only root in the container can append to them.
 func Action() Spec {
-	return Spec{Program: "foreman", Title: "foreman",
+	return Spec{Program: "action", File: "foreman", Title: "foreman",
 		Description: "Agents decide. Foreman acts: issue events become ordered, guarded writes."}
 }
 
 // Server returns the image of foremand.
 func Server() Spec {
-	return Spec{Program: "foremand", Title: "foremand",
+	return Spec{Program: "foremand", File: "foremand", Title: "foremand",
 		Description: "The harness as a service: a durable queue between GitHub and agents.",
 		User:        fmt.Sprintf("%d:%d", user, user), Data: "/var/lib/foremand"}
 }
@@ -124,7 +125,7 @@ func assemble(s Spec, r Release, machine, program string) (v1.Image, error) {
 		env = []string{"HOME=" + s.Data}
 	}
 	config.Config = v1.Config{
-		Entrypoint: []string{"/" + s.Program}, User: s.User, WorkingDir: cmp.Or(s.Data, "/"), Env: env,
+		Entrypoint: []string{"/" + s.File}, User: s.User, WorkingDir: cmp.Or(s.Data, "/"), Env: env,
 		Labels: map[string]string{
 			"org.opencontainers.image.title":       s.Title,
 			"org.opencontainers.image.description": s.Description,
@@ -163,7 +164,7 @@ func files(s Spec, r Release, program string) ([]byte, error) {
 	list := []file{
 		folder("etc", 0o755, 0), folder("etc/ssl", 0o755, 0), folder("etc/ssl/certs", 0o755, 0),
 		{tar.Header{Typeflag: tar.TypeReg, Name: "etc/ssl/certs/ca-certificates.crt", Mode: 0o644}, certificates()},
-		{tar.Header{Typeflag: tar.TypeReg, Name: s.Program, Mode: 0o755}, code},
+		{tar.Header{Typeflag: tar.TypeReg, Name: s.File, Mode: 0o755}, code},
 		folder("tmp", 0o1777, 0),
 	}
 	if s.Data != "" {

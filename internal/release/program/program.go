@@ -26,14 +26,20 @@ type Program struct {
 	Repository string
 }
 
-// All returns the programs of a release.
+const module = "github.com/org/foreman-action/internal/cli"
+
+// All returns the programs that a release publishes as files.
 func All() []Program {
-	const module = "github.com/org/foreman-action/internal/cli"
 	return []Program{
 		{"foreman", "./cmd/foreman", module + ".buildVersion", module + ".buildRepository"},
 		{"foremand", "./cmd/foremand", module + "/foremand.buildVersion", ""},
 		{"contribflow", "./cmd/contribflow", module + "/contribflow.buildVersion", ""},
 	}
+}
+
+// Image returns the program of the action's image, which is no file of a release.
+func Image() Program {
+	return Program{"action", "./cmd/action", module + "/image.buildVersion", module + "/image.buildRepository"}
 }
 
 // Flags returns the flags of go build. The bytes depend on the source, the version and the repository
@@ -76,15 +82,18 @@ func (b Builder) Build(ctx context.Context, p Program, platform, file string) er
 	return nil
 }
 
-// BuildAll builds all programs for some platforms into a folder, and returns their SHA-256 by
-// file.
+// BuildAll builds all programs for some platforms into a folder, and that of the image for Linux. It
+// returns their SHA-256 by file.
 func (b Builder) BuildAll(ctx context.Context, platforms []string, folder string) (map[string]string, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
 	}
 	sums := map[string]string{}
-	for _, p := range All() {
+	for _, p := range append(All(), Image()) {
 		for _, platform := range platforms {
+			if p == Image() && !strings.HasPrefix(platform, "linux-") {
+				continue
+			}
 			file := entry.File(p.Name, platform)
 			path := filepath.Join(folder, file)
 			if err := b.Build(ctx, p, platform, path); err != nil {

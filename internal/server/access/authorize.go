@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -30,6 +31,26 @@ type Caller struct {
 // address.
 func (c Caller) MayClaim(agent string) bool {
 	return len(c.agents) == 0 || slices.Contains(c.agents, agent)
+}
+
+// NewCaller returns the caller with a name, who may claim tasks of the agents with these canonical
+// addresses; none: all.
+func NewCaller(name string, agents []string) Caller { return Caller{name, agents} }
+
+// Agents returns the canonical addresses of the agents whose tasks the caller may claim; none: all.
+func (c Caller) Agents() []string { return slices.Clone(c.agents) }
+
+type callerKey struct{}
+
+// With returns the request with its sender in the context, for a handler that does not authorize.
+func (c Caller) With(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
+}
+
+// CallerOf returns the sender that With stored; ok is false if there is none.
+func CallerOf(r *http.Request) (c Caller, ok bool) {
+	c, ok = r.Context().Value(callerKey{}).(Caller)
+	return c, ok
 }
 
 // An Authorizer checks the senders of requests. It is safe for concurrent use.

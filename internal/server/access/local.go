@@ -33,11 +33,11 @@ func CheckBind(addr string, c *Credentials) error {
 // Host.
 func CheckLocal(r *http.Request) error {
 	if addr, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok && !addr.IP.IsLoopback() {
-		return errors.New("from other machines a credential is needed, and none are configured (server.credentials)")
+		return errors.New("from other machines a credential is needed, and none are configured (server.credentials, or Credentials of package harness)")
 	}
 	if by := proxied(r); by != "" {
 		return errors.New("the request came through a proxy (" + by + "), whose clients are unknown: " +
-			"a credential is needed, and none are configured (server.credentials)")
+			"a credential is needed, and none are configured (server.credentials, or Credentials of package harness)")
 	}
 	switch {
 	case !address.Loopback(hostOf(r)):

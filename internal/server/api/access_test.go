@@ -7,7 +7,7 @@ import (
 
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/api"
-	"github.com/org/foreman-action/queue/queuetest"
+	"github.com/org/foreman-action/queue"
 )
 
 // TestAdd adds the credential of an agent that the server started. The credential is valid only for
@@ -18,7 +18,7 @@ func TestAdd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := api.New(api.Options{Queue: queuetest.New(queuetest.Options{}), Credentials: c})
+	s, err := api.New(api.Options{Queue: queue.New(queue.Options{}), Credentials: c})
 	if err != nil {
 		t.Fatal(err)
 	}

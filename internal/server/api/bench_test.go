@@ -59,8 +59,8 @@ func BenchmarkClaim(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer func() { _ = q.Close() }()
-		fill(b, q, b.N)
-		s, err := api.New(api.Options{Queue: q})
+		fill(b, q.Queue(), b.N)
+		s, err := api.New(api.Options{Queue: q.Queue()})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -21,7 +21,7 @@ import (
 	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/queue/queuetest"
+	"github.com/org/foreman-action/queue"
 )
 
 // pipes is a listener with connections in memory, so that their deadlines use a test's clock.
@@ -134,12 +134,12 @@ func TestBodyInTime(t *testing.T) {
 // servePipes serves until stop is called. stop waits until the server has ended.
 func servePipes(t *testing.T) (p *pipes, stop func()) {
 	t.Helper()
-	q := queuetest.New(queuetest.Options{})
+	q := queue.New(queue.Options{})
 	in, err := intake.New(intake.Options{Queue: q})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := api.New(api.Options{Queue: q, Intake: in, WebhookSecrets: []secret.Text{"hush"}, Dashboard: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	s, err := api.New(api.Options{Queue: q, Take: in.Take, WebhookSecrets: []secret.Text{"hush"}, Dashboard: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 	})})
 	if err != nil {
@@ -180,7 +180,7 @@ func TestBodyAtStop(t *testing.T) {
 // TestLargeBodyRefused checks a client that reads the answer only after it has sent the whole body.
 func TestLargeBodyRefused(t *testing.T) {
 	t.Parallel()
-	s, err := api.New(api.Options{Queue: queuetest.New(queuetest.Options{})})
+	s, err := api.New(api.Options{Queue: queue.New(queue.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestLargeBodyRefused(t *testing.T) {
 // TestManyValues refuses a small body that would use much memory when decoded.
 func TestManyValues(t *testing.T) {
 	t.Parallel()
-	s, err := api.New(api.Options{Queue: queuetest.New(queuetest.Options{})})
+	s, err := api.New(api.Options{Queue: queue.New(queue.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestManyValues(t *testing.T) {
 func TestHalfClosed(t *testing.T) {
 	t.Parallel()
 	began := make(chan struct{}, 1)
-	s, err := api.New(api.Options{Queue: waits{queuetest.New(queuetest.Options{}), began}})
+	s, err := api.New(api.Options{Queue: waits{queue.New(queue.Options{}), began}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestWrongCredentials(t *testing.T) {
 		}
 		var log strings.Builder
 		s, err := api.New(api.Options{
-			Queue: queuetest.New(queuetest.Options{}), Credentials: c, Proxies: proxies,
+			Queue: queue.New(queue.Options{}), Credentials: c, Proxies: proxies,
 			Log: slog.New(slog.NewTextHandler(&log, nil)),
 		})
 		if err != nil {
@@ -353,7 +353,7 @@ func TestWrongCredentials(t *testing.T) {
 // arrive over loopback.
 func TestProxied(t *testing.T) {
 	t.Parallel()
-	s, err := api.New(api.Options{Queue: queuetest.New(queuetest.Options{})})
+	s, err := api.New(api.Options{Queue: queue.New(queue.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}

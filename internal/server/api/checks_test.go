@@ -14,7 +14,6 @@ import (
 	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/queue/queuetest"
 )
 
 // TestChecks checks that each requirement of the wire about HTTP has a line in testdata/checks.txt,
@@ -66,7 +65,7 @@ func TestChecks(t *testing.T) {
 // TestGzip has one client that accepts gzip, and one that does not.
 func TestGzip(t *testing.T) {
 	t.Parallel()
-	q := queuetest.New(queuetest.Options{})
+	q := queue.New(queue.Options{})
 	for n := 1; n <= 2; n++ {
 		if _, err := q.Enqueue(t.Context(), queue.Task{ID: taskID(n), Agent: "http://a", Message: message(taskID(n), n, 5000)}); err != nil {
 			t.Fatal(err)

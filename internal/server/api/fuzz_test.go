@@ -15,7 +15,6 @@ import (
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/queue/queuetest"
 )
 
 // FuzzRequest sends arbitrary bodies to each verb of agents. The status must be one of the wire's,
@@ -31,7 +30,7 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		for _, path := range []string{"/queue/next", "/queue/complete", "/queue/heartbeat", "/harness/result"} {
-			q := queuetest.New(queuetest.Options{})
+			q := queue.New(queue.Options{})
 			enqueue(t, q, 1, 0)
 			s, err := api.New(api.Options{Queue: q})
 			if err != nil {
@@ -101,12 +100,12 @@ func FuzzWebhook(f *testing.F) {
 	f.Add("ping", "3", "application/json", `{"zen":"x"}`)
 	f.Add("issues", "sha256=", "sha256=00", `{"issue":[],"repository":{"full_name":"../.."}}`)
 	f.Fuzz(func(t *testing.T, event, delivery, kind, body string) {
-		q := queuetest.New(queuetest.Options{})
+		q := queue.New(queue.Options{})
 		in, err := intake.New(intake.Options{Queue: q, Routes: []intake.Route{{Repo: "o/r", Type: "issue-triage", URL: "http://a"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := api.New(api.Options{Queue: q, Intake: in, WebhookSecrets: []secret.Text{"hush"}})
+		s, err := api.New(api.Options{Queue: q, Take: in.Take, WebhookSecrets: []secret.Text{"hush"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/server/api"
+	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
@@ -22,7 +23,7 @@ func TestReadyOften(t *testing.T) {
 	t.Parallel()
 	clock := queuetest.NewClock()
 	var asked atomic.Int64
-	s, err := api.New(api.Options{Queue: queuetest.New(queuetest.Options{}), Now: clock.Now, Health: func(ctx context.Context) map[string]error {
+	s, err := api.New(api.Options{Queue: queue.New(queue.Options{}), Now: clock.Now, Health: func(ctx context.Context) map[string]error {
 		asked.Add(1)
 		return map[string]error{"queue": ctx.Err()}
 	}})
@@ -54,7 +55,7 @@ func TestReadyOften(t *testing.T) {
 // TestReadyDegraded stays ready while a dependency is degraded.
 func TestReadyDegraded(t *testing.T) {
 	t.Parallel()
-	s, err := api.New(api.Options{Queue: queuetest.New(queuetest.Options{}), Health: func(context.Context) map[string]error {
+	s, err := api.New(api.Options{Queue: queue.New(queue.Options{}), Health: func(context.Context) map[string]error {
 		return map[string]error{"queue": nil, "github": fmt.Errorf("check: %w", &api.DegradedError{Err: errors.New("revoked")})}
 	}})
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/internal/server/intake"
+	"github.com/org/foreman-action/internal/testkit/brokenqueue"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
 )
@@ -26,7 +27,7 @@ import (
 type rig struct {
 	archive *txtar.Archive
 	clock   *queuetest.Clock
-	queue   *breakable
+	queue   *brokenqueue.Queue
 	server  *api.Server
 	url     string
 	secrets []string
@@ -34,44 +35,9 @@ type rig struct {
 	answer  string // the last answer
 }
 
-// breakable is a queue whose methods for agents and events can be made to fail.
-type breakable struct {
-	queue.Queue
-
-	broken error
-}
-
-func (b *breakable) Enqueue(ctx context.Context, t queue.Task) (queue.Enqueued, error) {
-	if b.broken != nil {
-		return queue.Enqueued{}, b.broken
-	}
-	return b.Queue.Enqueue(ctx, t)
-}
-
-func (b *breakable) ClaimNext(ctx context.Context, agent string, o queue.ClaimOptions) (queue.Claim, error) {
-	if b.broken != nil {
-		return queue.Claim{}, b.broken
-	}
-	return b.Queue.ClaimNext(ctx, agent, o)
-}
-
-func (b *breakable) Heartbeat(ctx context.Context, ref queue.Ref, lease time.Duration) error {
-	if b.broken != nil {
-		return b.broken
-	}
-	return b.Queue.Heartbeat(ctx, ref, lease)
-}
-
-func (b *breakable) Complete(ctx context.Context, ref queue.Ref, decision []byte) (queue.Receipt, error) {
-	if b.broken != nil {
-		return queue.Receipt{}, b.broken
-	}
-	return b.Queue.Complete(ctx, ref, decision)
-}
-
 func newRig(t *testing.T, a *txtar.Archive, clock *queuetest.Clock, q queue.Queue) *rig {
 	t.Helper()
-	r := &rig{archive: a, clock: clock, queue: &breakable{Queue: q}}
+	r := &rig{archive: a, clock: clock, queue: brokenqueue.New(q)}
 	o := api.Options{Queue: r.queue, Now: r.clock.Now, Log: r.logger()}
 	in := intake.Options{Queue: r.queue, Bot: "foreman-bot", Random: strings.NewReader("0123456789abcdef" + "ABCDEFGHIJKLMNOP" + "abcdefghijklmnop" + "0a1b2c3d4e5f6g7h")}
 	var creds []access.Credential
@@ -111,10 +77,11 @@ func newRig(t *testing.T, a *txtar.Archive, clock *queuetest.Clock, q queue.Queu
 func (r *rig) start(t *testing.T, o api.Options, in intake.Options, creds []access.Credential) {
 	t.Helper()
 	in.Log = o.Log
-	var err error
-	if o.Intake, err = intake.New(in); err != nil {
+	events, err := intake.New(in)
+	if err != nil {
 		t.Fatal(err)
 	}
+	o.Take = events.Take
 	if o.Credentials, err = access.NewCredentials(creds); err != nil {
 		t.Fatal(err)
 	}

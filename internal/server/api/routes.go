@@ -20,10 +20,12 @@ type route struct {
 // A handlerFunc answers a request, or returns an error before it wrote anything.
 type handlerFunc func(w http.ResponseWriter, r *http.Request, caller access.Caller) error
 
+// An authorizeFunc returns the sender of a request if it has a role.
+type authorizeFunc func(r *http.Request, role access.Role) (access.Caller, error)
+
 // handlers are the handlers of the routes.
 type handlers struct {
-	claims    *claimHandler
-	tasks     *taskHandler
+	agents    http.Handler // gets the sender by access.CallerOf
 	operators *operatorHandler
 	health    *healthHandler
 	webhook   *intake.Webhook
@@ -40,10 +42,6 @@ const taskPath = "/queue/tasks/"
 func newRoutes(h handlers) routes {
 	get, post := []string{http.MethodGet, http.MethodHead}, []string{http.MethodPost}
 	t := routes{
-		"/queue/next":               {post, access.Agents, h.claims.next},
-		"/queue/complete":           {post, access.Agents, h.tasks.complete},
-		"/queue/heartbeat":          {post, access.Agents, h.tasks.heartbeat},
-		"/harness/result":           {post, access.Agents, h.tasks.result},
 		"/queue/status":             {get, access.Operators, h.operators.status},
 		taskPath + "{id}/retry":     {post, access.Operators, h.operators.retry},
 		taskPath + "{id}/ask-again": {post, access.Operators, h.operators.askAgain},
@@ -52,6 +50,12 @@ func newRoutes(h handlers) routes {
 		"/healthcheck":              {get, access.Anyone, h.health.alive},
 		"/healthcheck/ready":        {get, access.Anyone, h.health.ready},
 		"/github/webhook":           {post, access.Anyone, func(w http.ResponseWriter, r *http.Request, _ access.Caller) error { return h.webhook.Handle(w, r) }},
+	}
+	for _, path := range agentPaths {
+		t[path] = &route{post, access.Agents, func(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
+			h.agents.ServeHTTP(w, caller.With(r))
+			return nil
+		}}
 	}
 	if h.metrics != nil {
 		t["/metrics"] = &route{get, access.Operators, func(w http.ResponseWriter, r *http.Request, _ access.Caller) error {

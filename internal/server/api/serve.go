@@ -70,7 +70,6 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		s.log.Warn("requests cancelled: they did not end in time", "error", err)
 		_ = h.Close() // the server stops anyway
 	}
-	s.polls.Wait()
 	if failed != nil {
 		return fmt.Errorf("listen: %w", failed)
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/internal/server/intake"
+	"github.com/org/foreman-action/internal/testkit/brokenqueue"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/queue/queuetest"
 )
 
 // slow is a queue whose Complete signals began, and then waits for word.
@@ -83,7 +83,7 @@ func request(t *testing.T, method, url, body string) <-chan int {
 // stream of the dashboard is open.
 func TestServeStops(t *testing.T) {
 	t.Parallel()
-	memory := queuetest.New(queuetest.Options{})
+	memory := queue.New(queue.Options{})
 	enqueue(t, memory, 1, 0)
 	q := slow{waits{memory, make(chan struct{}, 1)}, make(chan struct{}), make(chan struct{})}
 	watching := make(chan struct{})
@@ -133,7 +133,7 @@ func TestServeStops(t *testing.T) {
 // TestServeBreaks takes one of two listeners away.
 func TestServeBreaks(t *testing.T) {
 	t.Parallel()
-	s, err := api.New(api.Options{Queue: queuetest.New(queuetest.Options{})})
+	s, err := api.New(api.Options{Queue: queue.New(queue.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestServeBreaks(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	t.Parallel()
-	q := queuetest.New(queuetest.Options{})
+	q := queue.New(queue.Options{})
 	in, err := intake.New(intake.Options{Queue: q})
 	if err != nil {
 		t.Fatal(err)
@@ -163,8 +163,8 @@ func TestNew(t *testing.T) {
 	}{
 		{"no queue", api.Options{}, "api: Queue is not set"},
 		{"lease", api.Options{Queue: q, Lease: -1}, "api: want a claim duration of 0 or more, got -1ns"},
-		{"no intake", api.Options{Queue: q, WebhookSecrets: []secret.Text{"hush"}}, "api: the webhook has secrets, but Intake is not set"},
-		{"empty secret", api.Options{Queue: q, Intake: in, WebhookSecrets: []secret.Text{"hush", ""}}, "api: a secret of the webhook is empty"},
+		{"no taker", api.Options{Queue: q, WebhookSecrets: []secret.Text{"hush"}}, "api: the webhook has secrets, but Take is not set"},
+		{"empty secret", api.Options{Queue: q, Take: in.Take, WebhookSecrets: []secret.Text{"hush", ""}}, "api: a secret of the webhook is empty"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestNew(t *testing.T) {
 // TestOtherMachines refuses a request to an address that other machines can reach.
 func TestOtherMachines(t *testing.T) {
 	t.Parallel()
-	s, err := api.New(api.Options{Queue: queuetest.New(queuetest.Options{})})
+	s, err := api.New(api.Options{Queue: queue.New(queue.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestOtherMachines(t *testing.T) {
 func TestWake(t *testing.T) {
 	t.Parallel()
 	woken := 0
-	s, err := api.New(api.Options{Queue: queuetest.New(queuetest.Options{}), Wake: func() { woken++ }})
+	s, err := api.New(api.Options{Queue: queue.New(queue.Options{}), Wake: func() { woken++ }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestWake(t *testing.T) {
 func TestLogIsOneLine(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	q := queuetest.New(queuetest.Options{})
+	q := brokenqueue.New(queue.New(queue.Options{}))
 	q.Break(errors.New("odd"))
 	s, err := api.New(api.Options{Queue: q, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
@@ -229,7 +229,7 @@ func TestLogIsOneLine(t *testing.T) {
 // released.
 func TestClientGone(t *testing.T) {
 	t.Parallel()
-	q := queuetest.New(queuetest.Options{})
+	q := queue.New(queue.Options{})
 	enqueue(t, q, 1, 0)
 	enqueue(t, q, 2, 0)
 	s, err := api.New(api.Options{Queue: q})
@@ -255,7 +255,7 @@ func TestServeTLS(t *testing.T) {
 	for _, proto := range []string{"http/1.1", "h2"} {
 		t.Run(proto, func(t *testing.T) {
 			t.Parallel()
-			q := queuetest.New(queuetest.Options{})
+			q := queue.New(queue.Options{})
 			began := make(chan struct{}, 1)
 			s, err := api.New(api.Options{Queue: waits{q, began}})
 			if err != nil {
@@ -297,7 +297,7 @@ func TestServeTLS(t *testing.T) {
 // TestBody sends bodies of unknown or wrong length.
 func TestBody(t *testing.T) {
 	t.Parallel()
-	s, err := api.New(api.Options{Queue: queuetest.New(queuetest.Options{})})
+	s, err := api.New(api.Options{Queue: queue.New(queue.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +322,7 @@ func TestBody(t *testing.T) {
 // TestMiddleware serves with a middleware.
 func TestMiddleware(t *testing.T) {
 	t.Parallel()
-	q := queuetest.New(queuetest.Options{})
+	q := brokenqueue.New(queue.New(queue.Options{}))
 	q.Break(queue.ErrUnavailable)
 	s, err := api.New(api.Options{Queue: q, Middleware: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -352,7 +352,7 @@ func TestPanic(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	s, err := api.New(api.Options{
-		Queue: queuetest.New(queuetest.Options{}), Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Queue: queue.New(queue.Options{}), Log: slog.New(slog.NewTextHandler(&log, nil)),
 		Dashboard: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/gone" {
 				panic(http.ErrAbortHandler)

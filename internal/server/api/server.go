@@ -11,7 +11,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,9 +24,9 @@ import (
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/loglimit"
-	"github.com/org/foreman-action/internal/server/longpoll"
 	"github.com/org/foreman-action/internal/server/request"
 	"github.com/org/foreman-action/internal/server/response"
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -38,14 +37,19 @@ type Options struct {
 	// Credentials authenticate the senders of requests; nil: there are none, and only
 	// requests from this machine are answered.
 	Credentials *access.Credentials
+	// Agents answers the paths that agents use. The sender is that of access.CallerOf. Nil: they are
+	// answered with Queue, Lease and Wake, as by [NewAgents].
+	Agents http.Handler
+	// StopAgents ends the long requests of Agents, as [Server.Stop] does; nil: there are none.
+	StopAgents func()
 	// Attempts limits how fast secrets can be guessed; nil: this server uses its own limit.
 	Attempts *access.Attempts
 	// Proxies are the proxies that report the addresses of clients; empty: a client's address is that
 	// of its connection.
 	Proxies access.Proxies
 
-	Intake         *intake.Intake // of the webhook; nil: no webhook
-	WebhookSecrets []secret.Text  // see intake.NewWebhook
+	Take           intake.Taker  // of the webhook; nil: no webhook
+	WebhookSecrets []secret.Text // see intake.WebhookOptions
 	// SpoolDir is the folder for temporary files with long webhook deliveries; empty: the system's
 	// default.
 	SpoolDir string
@@ -76,11 +80,11 @@ type Options struct {
 // A Server answers HTTP requests. It is an http.Handler, and safe for concurrent use.
 type Server struct {
 	routes     routes
-	authorizer *access.Authorizer
+	authorize  authorizeFunc
 	proxies    access.Proxies
 	bodies     request.Deadlines
-	polls      *longpoll.Group
 	errors     errorWriter
+	stopAgents func()       // nil: the server has no handler of agents' paths besides its routes
 	dashboard  http.Handler // nil: none
 	middleware func(http.Handler) http.Handler
 	log        *slog.Logger
@@ -91,39 +95,39 @@ type Server struct {
 
 // New returns a Server, which does not listen yet. The error names the invalid option.
 func New(o Options) (*Server, error) {
-	switch {
-	case o.Queue == nil:
+	if o.Queue == nil {
 		return nil, errors.New("api: Queue is not set")
-	case o.Lease < 0:
-		return nil, fmt.Errorf("api: want a claim duration of 0 or more, got %v", o.Lease)
 	}
-	webhook, err := intake.NewWebhook(o.Intake, o.WebhookSecrets, o.SpoolDir)
+	webhook, err := intake.NewWebhook(intake.WebhookOptions{Take: o.Take, Secrets: o.WebhookSecrets, SpoolDir: o.SpoolDir, Now: o.Now})
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
-	o.Lease = cmp.Or(o.Lease, queue.DefaultClaim)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
+	o.Now = wait.Clock(o.Now)
 	if o.Attempts == nil {
 		o.Attempts = access.NewAttempts(o.Now)
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Agents == nil {
+		agents, err := NewAgents(AgentOptions{Queue: o.Queue, Lease: o.Lease, Wake: o.Wake, Authorize: authorized, Now: o.Now, Log: o.Log})
+		if err != nil {
+			return nil, err
+		}
+		o.Agents, o.StopAgents = agents, agents.Stop
+	}
 	warnings, stopping := loglimit.New(o.Now), make(chan struct{})
 	s := &Server{
-		authorizer: access.NewAuthorizer(o.Credentials, o.Attempts),
+		authorize:  access.NewAuthorizer(o.Credentials, o.Attempts).Authorize,
 		proxies:    o.Proxies,
-		polls:      longpoll.New(o.Queue.Watch, stopping),
 		errors:     errorWriter{o.Log, warnings},
+		stopAgents: o.StopAgents,
 		middleware: o.Middleware,
 		log:        o.Log,
 		stopping:   stopping,
 	}
 	s.routes = newRoutes(handlers{
-		claims:    &claimHandler{o.Queue, o.Lease, s.polls, o.Log},
-		tasks:     &taskHandler{o.Queue, o.Lease, request.NewLimiter(0), o.Wake, o.Log},
+		agents:    o.Agents,
 		operators: &operatorHandler{o.Queue, o.Reload, o.Now, o.Log},
 		health:    &healthHandler{check: o.Health, note: o.Note, now: o.Now, warnings: warnings, log: o.Log},
 		webhook:   webhook,
@@ -142,6 +146,9 @@ func (s *Server) Stop() {
 	s.stopOnce.Do(func() {
 		close(s.stopping)
 		s.bodies.Stop()
+		if s.stopAgents != nil {
+			s.stopAgents()
+		}
 	})
 }
 
@@ -170,7 +177,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, route *route) er
 	if err := route.checkMethod(r.Method); err != nil {
 		return err
 	}
-	caller, err := s.authorizer.Authorize(r, route.role)
+	caller, err := s.authorize(r, route.role)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/queue/queuetest"
 	"github.com/org/foreman-action/store/sqlite"
 )
 
@@ -143,7 +142,7 @@ func TestWait(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var q queue.Queue = queuetest.New(queuetest.Options{})
+				q := queue.New(queue.Options{})
 				if tt.deaf {
 					q = deaf{q}
 				}
@@ -162,7 +161,7 @@ func TestWait(t *testing.T) {
 // memory or a file. Only one agent must get the task.
 func TestClaimOnce(t *testing.T) {
 	t.Parallel()
-	memory := queuetest.New(queuetest.Options{})
+	memory := queue.New(queue.Options{})
 	path := filepath.Join(t.TempDir(), "queue.db")
 	for name, queues := range map[string][]queue.Queue{"memory": {memory, memory}, "sqlite": {openFile(t, path), openFile(t, path)}} {
 		t.Run(name, func(t *testing.T) {
@@ -203,7 +202,7 @@ func openFile(t *testing.T, path string) queue.Queue {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = q.Close() })
-	return q
+	return q.Queue()
 }
 
 func post(path, body string) *http.Request {
@@ -227,7 +226,7 @@ func (l leaves) ClaimNext(ctx context.Context, agent string, o queue.ClaimOption
 // TestGone checks that the task of a client that disconnected before the answer is released.
 func TestGone(t *testing.T) {
 	t.Parallel()
-	q := queuetest.New(queuetest.Options{})
+	q := queue.New(queue.Options{})
 	enqueue(t, q, 1, 0)
 	ctx, leave := context.WithCancel(t.Context())
 	s, err := api.New(api.Options{Queue: leaves{q, leave}})

@@ -48,7 +48,7 @@ func TestWire(t *testing.T) {
 			t.Parallel()
 			a := parse(t, path)
 			clock := queuetest.NewClock()
-			newRig(t, a, clock, queuetest.New(queuetest.Options{Now: clock.Now})).play(t)
+			newRig(t, a, clock, queue.New(queue.Options{Now: clock.Now})).play(t)
 			if *update {
 				if err := os.WriteFile(path, txtar.Format(a), 0o644); err != nil {
 					t.Fatal(err)
@@ -66,7 +66,7 @@ func TestWire(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = q.Close() })
-			newRig(t, parse(t, path), clock, q).play(t)
+			newRig(t, parse(t, path), clock, q.Queue()).play(t)
 		})
 	}
 }
@@ -175,9 +175,9 @@ func (r *rig) do(t *testing.T, f []string) {
 			err = errors.Join(err, r.queue.MarkDone(ctx, d.Lease, []byte(`{}`)))
 		}
 	case "break":
-		r.queue.broken = map[string]error{"unavailable": queue.ErrUnavailable, "odd": errors.New("the disk smokes")}[f[1]]
+		r.queue.Break(map[string]error{"unavailable": queue.ErrUnavailable, "odd": errors.New("the disk smokes")}[f[1]])
 	case "mend":
-		r.queue.broken = nil
+		r.queue.Break(nil)
 	default:
 		t.Fatalf("do: unknown %q", f)
 	}

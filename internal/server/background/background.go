@@ -13,10 +13,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/dispatch"
 	"github.com/org/foreman-action/internal/server/executor"
 	"github.com/org/foreman-action/internal/server/maintenance"
-	"github.com/org/foreman-action/internal/server/observe"
 	"github.com/org/foreman-action/internal/server/supervisor"
 	"github.com/org/foreman-action/queue"
 )
@@ -30,11 +30,12 @@ type Options struct {
 	// Cursors store when a server last ran, and since when agents have failed. All servers on one
 	// queue share them. Must be set.
 	Cursors      maintenance.Cursors
-	ClaimTimeout time.Duration // how long a claim lasts without a heartbeat; 0: queue.DefaultClaim
-	Lease        time.Duration // of a decision, from each renewal on; 0: queue.DefaultLease
-	MaxClaims    int           // how often a task is handed out to agents; 0: 3
-	MaxClaim     time.Duration // longest time of a claim, however often it is extended; 0: no limit
-	MaxTries     int           // maximum number of counted tries of a decision; 0: 8
+	ClaimTimeout time.Duration    // how long a claim lasts without a heartbeat; 0: queue.DefaultClaim
+	Lease        time.Duration    // of a decision, from each renewal on; 0: queue.DefaultLease
+	MaxClaims    int              // how often a task is handed out to agents; 0: 3
+	MaxClaim     time.Duration    // longest time of a claim, however often it is extended; 0: no limit
+	MaxTries     int              // maximum number of counted tries of a decision; 0: 8
+	Now          func() time.Time // nil: time.Now
 	Observe      observe.Func
 	Log          *slog.Logger // nil discards
 
@@ -63,16 +64,16 @@ func New(o Options) (*Services, error) {
 	o.MaxClaims = cmp.Or(o.MaxClaims, 3)
 	o.MaxTries = cmp.Or(o.MaxTries, 8)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	s := &Services{queue: o.Queue, changes: supervisor.NewLoop(supervisor.LoopOptions{Name: "changes", Blocks: true, Observe: o.Observe, Log: o.Log})}
+	s := &Services{queue: o.Queue, changes: supervisor.NewLoop(supervisor.LoopOptions{Name: "changes", Blocks: true, Now: o.Now, Observe: o.Observe, Log: o.Log})}
 
 	e := o.Executor
-	e.Queue, e.Owner, e.Lease, e.MaxTries, e.Observe, e.Log = o.Queue, o.Owner, o.Lease, o.MaxTries, o.Observe, o.Log
+	e.Queue, e.Owner, e.Lease, e.MaxTries, e.Now, e.Observe, e.Log = o.Queue, o.Owner, o.Lease, o.MaxTries, o.Now, o.Observe, o.Log
 	d := o.Dispatch
-	d.Queue, d.Owner, d.Cursors, d.Observe, d.Log = o.Queue, o.Owner, o.Cursors, o.Observe, o.Log
+	d.Queue, d.Owner, d.Cursors, d.Now, d.Observe, d.Log = o.Queue, o.Owner, o.Cursors, o.Now, o.Observe, o.Log
 	d.ClaimTimeout, d.MaxClaims = o.ClaimTimeout, o.MaxClaims
 	d.Requeue = func() { s.maintainer.WakeRequeue() }
 	m := o.Maintenance
-	m.Queue, m.Cursors, m.ClaimTimeout, m.Lease, m.Observe, m.Log = o.Queue, o.Cursors, o.ClaimTimeout, o.Lease, o.Observe, o.Log
+	m.Queue, m.Cursors, m.ClaimTimeout, m.Lease, m.Now, m.Observe, m.Log = o.Queue, o.Cursors, o.ClaimTimeout, o.Lease, o.Now, o.Observe, o.Log
 	m.Limits = queue.Limits{Claims: o.MaxClaims, Drains: o.MaxTries, MaxClaim: o.MaxClaim}
 	m.Requeued = s.wakeAll
 	var err1, err2, err3 error

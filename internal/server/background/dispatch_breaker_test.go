@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/agent"
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/dispatch"
 	"github.com/org/foreman-action/internal/server/dispatch/breaker"
-	"github.com/org/foreman-action/internal/server/observe"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 )

@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/dispatch"
-	"github.com/org/foreman-action/internal/server/observe"
 	"github.com/org/foreman-action/queue"
 )
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/server/dispatch"
+	"github.com/org/foreman-action/internal/testkit/brokenqueue"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 )
@@ -129,10 +130,8 @@ func TestSync(t *testing.T) {
 			}
 		}},
 		{"the database is away when it has decided", func(r *rig, d *decider) {
-			q, ok := r.q.(interface{ Break(err error) })
-			if !ok {
-				r.t.Fatal("the queue cannot break")
-			}
+			q := brokenqueue.New(r.q)
+			r.q = q
 			d.takes = 5 * time.Second
 			r.start()
 			r.enqueue(1)

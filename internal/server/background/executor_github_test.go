@@ -163,7 +163,7 @@ func TestRemembersFirst(t *testing.T) {
 		if err != nil || len(rec.Tasks) != 1 || rec.Tasks[0].Actions[0].Result != triage.Done {
 			r.t.Errorf("got %v, %+v", err, rec.Tasks)
 		}
-		if rep := r.report(1); rep.Executed != 1 || rep.Actions[0].Result != "done" || rep.Actions[1].Result != "not_run" || rep.Status != runner.StatusPartial {
+		if rep := r.report(1); rep.Executed != 1 || rep.Actions[0].State != triage.Done || rep.Actions[1].State != triage.NotRun || rep.Status != runner.StatusPartial {
 			r.t.Errorf("got report %+v", rep)
 		}
 	})

@@ -11,9 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/internal/server/executor"
-	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/internal/testkit/brokenqueue"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -255,10 +256,8 @@ func TestStopHangs(t *testing.T) {
 func TestQueueBreaks(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
-		q, ok := r.q.(interface{ Break(err error) })
-		if !ok {
-			r.t.Fatal("the queue cannot break")
-		}
+		q := brokenqueue.New(r.q)
+		r.q = q
 		d, _ := r.start()
 		synctest.Wait()
 		q.Break(errors.Join(queue.ErrUnavailable, errors.New("the disk is full")))

@@ -9,11 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/queue/queuetest"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -51,8 +49,8 @@ func TestRestored(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
 		for range 3 {
-			q := queuetest.New(queuetest.Options{})
-			r.q, r.o.Executor.Slots, r.journal, r.store = q, q, &memorytest.Journal{}, &memorytest.Store{}
+			q := queue.New(queue.Options{})
+			r.q, r.o.Executor.Slots, r.journal, r.store = q, queue.NewSlots(queue.Options{}), memory.NewJournal(), memory.New()
 			r.enqueue(1)
 			r.complete(1, comment, addLabel)
 			_, stop := r.start()

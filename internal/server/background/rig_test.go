@@ -19,18 +19,16 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/internal/server/background"
 	"github.com/org/foreman-action/internal/server/dispatch"
 	"github.com/org/foreman-action/internal/server/executor"
-	"github.com/org/foreman-action/internal/server/observe"
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/queue/queuetest"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/store/sqlite"
 	"github.com/org/foreman-action/triage"
@@ -97,7 +95,7 @@ func onBoth(t *testing.T, test func(r *rig)) {
 					r.t.Error(err)
 				}
 			})
-			r.q, r.store, r.journal, r.o.Executor.Slots = s, s, s, s
+			r.q, r.store, r.journal, r.o.Executor.Slots = s.Queue(), s.Memory(), s.Journal(), s.Slots()
 		})
 	})
 }
@@ -111,8 +109,8 @@ func onRig(t *testing.T, test, change func(r *rig)) {
 		repo.AddIssue(githubtest.Issue{Number: n, CreatedAt: time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC)})
 	}
 	synctest.Test(t, func(t *testing.T) {
-		q := queuetest.New(queuetest.Options{})
-		r := &rig{t: t, gh: gh, q: q, o: background.Options{Executor: executor.Options{Slots: q}}, journal: &memorytest.Journal{}, store: &memorytest.Store{}, host: &hosts{known: map[string]http.HandlerFunc{}}}
+		q := queue.New(queue.Options{})
+		r := &rig{t: t, gh: gh, q: q, o: background.Options{Executor: executor.Options{Slots: queue.NewSlots(queue.Options{})}}, journal: memory.NewJournal(), store: memory.New(), host: &hosts{known: map[string]http.HandlerFunc{}}}
 		change(r)
 		test(r)
 	})
@@ -294,7 +292,7 @@ func (r *rig) is(issue int, want queue.State) {
 }
 
 // report returns the stored report of the decision on an issue.
-func (r *rig) report(issue int) (rep executor.Report) {
+func (r *rig) report(issue int) (rep runner.Report) {
 	r.t.Helper()
 	if err := json.Unmarshal(r.task(issue).Report, &rep); err != nil {
 		r.t.Error(err)

@@ -25,6 +25,7 @@ import (
 
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/loglimit"
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -76,9 +77,7 @@ func New(o Options) (*Dashboard, error) {
 	if o.Queue == nil {
 		return nil, errors.New("dashboard: Queue is not set")
 	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
+	o.Now = wait.Clock(o.Now)
 	if o.Attempts == nil {
 		o.Attempts = access.NewAttempts(o.Now)
 	}

@@ -158,7 +158,7 @@ func (r *reader) brief(ctx context.Context, i queue.Info) brief {
 	if err != nil {
 		return brief{}
 	}
-	b = newBrief(details)
+	b = parse(details).brief()
 	r.briefMu.Lock()
 	defer r.briefMu.Unlock()
 	if len(r.briefs) >= maxBriefs {

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"net/url"
 	"strconv"
 	"time"
@@ -128,18 +129,11 @@ type brief struct {
 	outcome  string
 }
 
-func newBrief(t queue.Details) brief {
-	title := parseMessage(t.Message).Title
-	rep, _ := parseReport(t.Report)
-	if title == "" {
-		title = rep.Title
+func (s stored) brief() brief {
+	return brief{
+		title:    line(cmp.Or(s.message.Payload.Title, s.report.Title), maxTitle),
+		decision: cmp.Or(word(string(s.report.Decision)), word(s.decision.Decision)), outcome: word(string(s.report.Status)),
 	}
-	b := brief{title: line(title, maxTitle), decision: word(rep.Decision), outcome: word(rep.Status)}
-	if b.decision == "" {
-		dec, _ := parseDecision(t.Result)
-		b.decision = word(dec.Decision)
-	}
-	return b
 }
 
 // rowText describes the state of a task in a few words.

@@ -5,99 +5,62 @@ import (
 	"errors"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/runner"
 )
+
+// A stored task has the texts of a task, parsed once for all parts of a page.
+type stored struct {
+	message  message
+	origin   queue.Origin
+	decision decision // of the agent
+	report   runner.Report
+	broken   []unreadable // texts that cannot be parsed
+}
 
 // A message has the parts of a task's message that are shown.
 type message struct {
-	Title   string
-	Author  string
-	Summary string // memory summary
-}
-
-// parseMessage decodes what it can.
-func parseMessage(data []byte) message {
-	var m struct {
-		Payload json.RawMessage `json:"payload"`
-		Context struct {
-			Memory string `json:"memory_summary"`
-		} `json:"context"`
-	}
-	// Parts that cannot be decoded stay empty: the page also shows the raw text.
-	_ = json.Unmarshal(data, &m)
-	var p struct {
-		Title string `json:"title"`
-	}
-	_ = json.Unmarshal(m.Payload, &p)
-	var a struct {
+	Payload struct {
+		Title  string `json:"title"`
 		Author string `json:"author"`
-	}
-	_ = json.Unmarshal(m.Payload, &a)
-	return message{Title: p.Title, Author: a.Author, Summary: m.Context.Memory}
+	} `json:"payload"`
+	Context struct {
+		Summary string `json:"memory_summary"`
+	} `json:"context"`
 }
 
-// An origin has the parts of a task's origin that are shown.
-type origin struct {
-	Event    string `json:"event"`
-	Delivery string `json:"delivery"`
-	Source   string `json:"source"`
-	Trace    string `json:"trace"`
-}
-
-// parseOrigin decodes an origin; nil is an empty one. With an error it returns the parts that it
-// could decode.
-func parseOrigin(data []byte) (origin, error) {
-	var o origin
-	if data == nil {
-		return o, nil
-	}
-	err := json.Unmarshal(data, &o)
-	return o, err
-}
-
-// A report has the parts that are shown of the report on carrying a decision out.
-type report struct {
-	Event     string         `json:"event"`
-	Title     string         `json:"title"`
-	Decision  string         `json:"decision"`
-	Rationale string         `json:"rationale"`
-	By        string         `json:"by"`
-	Status    string         `json:"status"`
-	Reason    string         `json:"reason"`
-	DryRun    bool           `json:"dry_run"`
-	Actions   []reportAction `json:"actions"`
-	Fired     []string       `json:"fired"` // ids of the rules that fired
-	Warnings  []string       `json:"warnings"`
-	Missing   []string       `json:"missing"`
-}
-
-// A reportAction is one action with its result.
-type reportAction struct {
-	Type    string              `json:"type"`
-	Action  protocol.ActionItem `json:"action"` // missing if it is large
-	Source  string              `json:"source"`
-	Verdict string              `json:"verdict"`
-	Result  string              `json:"result"`
-	Reason  string              `json:"reason"`
-	URL     string              `json:"url"`
-}
-
-// parseReport decodes a report; nil is an empty one.
-func parseReport(data []byte) (report, error) { return decode[report](data) }
-
-// A decision has the parts that are shown of an agent's decision.
+// A decision has the parts that are shown of an agent's decision, also of one of an unknown kind.
 type decision struct {
 	Decision  string                `json:"decision"`
 	Rationale string                `json:"rationale"`
 	Actions   []protocol.ActionItem `json:"actions"`
 }
 
-// parseDecision decodes a decision, also one of an unknown kind; nil is an empty one.
-func parseDecision(data []byte) (decision, error) {
-	d, err := decode[decision](data)
-	if err == nil && data != nil && d.Decision == "" {
+// parse parses the texts of a task. A text that is missing, or that cannot be parsed, is the zero
+// value; of the message and the origin, the other parts are kept.
+func parse(t queue.Details) stored {
+	var s stored
+	check := func(name, problem string, data []byte, err error) {
+		if err != nil {
+			s.broken = append(s.broken, unreadable{name, problem, block(string(data), maxLine)})
+		}
+	}
+	var err error
+	s.origin, err = queue.ParseOrigin(t.Origin)
+	check("Origin", "It is not JSON.", t.Origin, err)
+	err = json.Unmarshal(t.Message, &s.message)
+	if _, other := errors.AsType[*json.UnmarshalTypeError](err); other {
+		err = nil // it is JSON in the form of another program
+	}
+	check("Message", "It is not JSON, so no agent can be asked.", t.Message, err)
+	s.decision, err = decode[decision](t.Result)
+	if err == nil && t.Result != nil && s.decision.Decision == "" {
 		err = errors.New("the decision is missing")
 	}
-	return d, err
+	check("Decision", "It cannot be read.", t.Result, err)
+	s.report, err = decode[runner.Report](t.Report)
+	check("Report", "It cannot be read.", t.Report, err)
+	return s
 }
 
 // decode decodes JSON. It returns the zero value for nil, and after an error.

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/runner"
 )
 
 // A taskPage is the view model of the page of a task.
@@ -58,32 +58,15 @@ type unreadable struct{ Name, Problem, Text string }
 
 // newTask makes the page of a task.
 func newTask(t queue.Details, l links) *taskPage {
-	p := &taskPage{row: newRow(t.Info, newBrief(t), l), Reason: block(t.Reason, maxLine)}
-	show := func(name, problem string, data []byte) {
-		p.Raw = append(p.Raw, unreadable{name, problem, block(string(data), maxLine)})
-	}
-	from, err := parseOrigin(t.Origin)
-	if err != nil {
-		show("Origin", "It is not JSON.", t.Origin)
-	}
-	if !json.Valid(t.Message) {
-		show("Message", "It is not JSON, so no agent can be asked.", t.Message)
-	}
-	dec, err := parseDecision(t.Result)
-	if err != nil {
-		show("Decision", "It cannot be read.", t.Result)
-	}
-	rep, err := parseReport(t.Report)
-	if err != nil {
-		show("Report", "It cannot be read.", t.Report)
-	}
-	p.Facts = facts(t, parseMessage(t.Message), from, rep)
-	p.Journey = journey(t, from)
-	p.setOutcome(dec, rep, l)
+	s := parse(t)
+	p := &taskPage{row: newRow(t.Info, s.brief(), l), Reason: block(t.Reason, maxLine), Raw: s.broken}
+	p.Facts = facts(t, s)
+	p.Journey = journey(t, s.origin)
+	p.setOutcome(s.decision, s.report, l)
 	return p
 }
 
-func facts(t queue.Details, msg message, from origin, rep report) []fact {
+func facts(t queue.Details, s stored) []fact {
 	list := make([]fact, 0, 12)
 	add := func(name, value string) {
 		if value != "" {
@@ -92,11 +75,11 @@ func facts(t queue.Details, msg message, from origin, rep report) []fact {
 	}
 	add("Task", line(t.ID, maxWord))
 	add("Agent", agentName(t.Agent))
-	add("Event", word(from.Event))
-	add("Source", word(from.Source))
-	add("Delivery", word(from.Delivery))
-	add("Trace", word(from.Trace))
-	add("Author", word(msg.Author))
+	add("Event", word(s.origin.Event))
+	add("Source", word(s.origin.Source))
+	add("Delivery", word(s.origin.Delivery))
+	add("Trace", word(s.origin.Trace))
+	add("Author", word(s.message.Payload.Author))
 	add("Claims", strconv.Itoa(t.Attempt))
 	add("Failed tries", strconv.Itoa(t.Tries))
 	if t.Asks > 0 {
@@ -105,24 +88,23 @@ func facts(t queue.Details, msg message, from origin, rep report) []fact {
 	if t.Priority != 0 {
 		add("Priority", strconv.Itoa(t.Priority))
 	}
-	add("Memory", line(msg.Summary, maxLine))
-	add("Rules that fired", line(strings.Join(rep.Fired, ", "), maxLine))
+	add("Memory", line(s.message.Context.Summary, maxLine))
+	add("Rules that fired", line(strings.Join(s.report.Fired(), ", "), maxLine))
 	return list
 }
 
 // setOutcome fills in the decision and the report on its execution.
-func (p *taskPage) setOutcome(dec decision, rep report, l links) {
-	p.Decision = word(cmp.Or(rep.Decision, dec.Decision))
+func (p *taskPage) setOutcome(dec decision, rep runner.Report, l links) {
+	p.Decision = word(cmp.Or(string(rep.Decision), dec.Decision))
 	p.Rationale = block(cmp.Or(rep.Rationale, dec.Rationale), maxBlock)
-	p.By, p.Status, p.DryRun = word(rep.By), word(rep.Status), rep.DryRun
+	p.By, p.Status, p.DryRun = word(rep.By), word(string(rep.Status)), rep.DryRun
 	if p.Reason == "" {
 		p.Reason = block(rep.Reason, maxLine)
 	}
 	if len(rep.Actions) > 0 {
 		for _, a := range rep.Actions[:min(len(rep.Actions), maxActions)] {
 			row := newAction(len(p.Actions)+1, a.Action)
-			row.Type = cmp.Or(row.Type, word(a.Type))
-			row.Source, row.Verdict, row.Result = word(a.Source), verdict(a.Verdict), result(a.Result)
+			row.Source, row.Verdict, row.Result = word(a.Source.String()), verdict(string(a.Verdict)), result(a.State.Result())
 			row.Reason, row.URL = block(a.Reason, maxLine), l.allowed(a.URL)
 			p.Actions = append(p.Actions, row)
 		}
@@ -188,7 +170,7 @@ func result(s string) string {
 }
 
 // journey lists the past events of a task in order, and the next one.
-func journey(t queue.Details, from origin) []step {
+func journey(t queue.Details, from queue.Origin) []step {
 	var list []step
 	add := func(at time.Time, what, who, text string) {
 		if !at.IsZero() {

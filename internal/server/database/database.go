@@ -37,7 +37,18 @@ type Store interface {
 
 // A postgresStore is a Store in PostgreSQL. It never counts as lost, because its server may
 // recover.
-type postgresStore struct{ *postgres.Store }
+type postgresStore struct {
+	*postgres.Store
+	parts
+}
+
+// parts are the parts of a store.
+type parts struct {
+	queue.Queue
+	queue.Slots
+	memory.Agenda
+	memory.Journal
+}
 
 // Guard implements [Store].
 func (postgresStore) Guard(ctx context.Context, _ *slog.Logger) error {
@@ -46,7 +57,10 @@ func (postgresStore) Guard(ctx context.Context, _ *slog.Logger) error {
 }
 
 // A sqliteStore is a Store in a file.
-type sqliteStore struct{ *sqlite.Store }
+type sqliteStore struct {
+	*sqlite.Store
+	parts
+}
 
 // Healthy implements [Store].
 func (s sqliteStore) Healthy(context.Context) error { return s.Store.Healthy() }
@@ -85,10 +99,16 @@ func open(ctx context.Context, location string, log *slog.Logger) (Store, error)
 	path, ok := File(location)
 	if !ok {
 		s, err := postgres.Open(ctx, location, postgres.Options{Log: log})
-		return postgresStore{s}, err
+		if err != nil {
+			return nil, err
+		}
+		return postgresStore{s, parts{s.Queue(), s.Slots(), s.Memory(), s.Journal()}}, nil
 	}
 	s, err := sqlite.Open(ctx, path, sqlite.Options{})
-	return sqliteStore{s}, err
+	if err != nil {
+		return nil, err
+	}
+	return sqliteStore{s, parts{s.Queue(), s.Slots(), s.Memory(), s.Journal()}}, nil
 }
 
 // Stores are the databases of a server.

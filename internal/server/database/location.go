@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/org/foreman-action/config/serverconfig"
+	"github.com/org/foreman-action/internal/config/serverconfig"
 )
 
 // Locations are the locations of a server's databases. Each is the path of a SQLite file, with or

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/supervisor"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
@@ -18,6 +18,7 @@ type claims struct {
 	queue   Queue
 	owner   string
 	timeout time.Duration
+	now     func() time.Time
 	observe observe.Func
 	log     *slog.Logger
 }
@@ -70,8 +71,8 @@ func (c claims) complete(ctx context.Context, claim queue.Claim, decision []byte
 			return err
 		})
 	}
-	begin, err := time.Now(), commit()
-	for errors.Is(err, queue.ErrUnavailable) && ctx.Err() == nil && time.Since(begin) < lateDecision {
+	begin, err := c.now(), commit()
+	for errors.Is(err, queue.ErrUnavailable) && ctx.Err() == nil && c.now().Sub(begin) < lateDecision {
 		err = commit()
 	}
 	if err != nil {

@@ -7,10 +7,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/roundtrip"
 	"github.com/org/foreman-action/internal/server/dispatch/breaker"
-	"github.com/org/foreman-action/internal/server/observe"
 	"github.com/org/foreman-action/internal/server/supervisor"
+	"github.com/org/foreman-action/internal/wait"
 )
 
 // A Dispatcher notifies agents of tasks, or sends whole tasks to synchronous agents. Its methods
@@ -32,11 +33,12 @@ func New(o Options) (*Dispatcher, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
+	o.Now = wait.Clock(o.Now)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	d := &Dispatcher{
 		o: o, client: client{transport: o.Transport, remote: o.Transport}, peers: map[string]*peer{},
-		claims: claims{queue: o.Queue, owner: o.Owner, timeout: o.ClaimTimeout, observe: o.Observe, log: o.Log},
-		loop:   supervisor.NewLoop(supervisor.LoopOptions{Name: "nudges", Interval: interval, Gap: gap, Observe: o.Observe, Log: o.Log}),
+		claims: claims{queue: o.Queue, owner: o.Owner, timeout: o.ClaimTimeout, now: o.Now, observe: o.Observe, log: o.Log},
+		loop:   supervisor.NewLoop(supervisor.LoopOptions{Name: "nudges", Interval: interval, Gap: gap, Now: o.Now, Observe: o.Observe, Log: o.Log}),
 	}
 	if o.Transport == nil { // synchronous agents keep the default of package agent
 		t := roundtrip.New()
@@ -163,11 +165,11 @@ func (d *Dispatcher) peer(address string, sync bool) *peer {
 	defer d.mu.Unlock()
 	p := d.peers[address]
 	if p == nil {
-		o := breaker.Options{Agent: address, Interval: renotify, Log: d.o.Log}
+		o := breaker.Options{Agent: address, Interval: renotify, Now: d.o.Now, Log: d.o.Log}
 		if sync {
 			o.Interval, o.Cursors, o.BadTaskFailures = 0, d.o.Cursors, d.o.MaxClaims
 		}
-		p = &peer{address: address, sync: sync, breaker: breaker.New(o)}
+		p = &peer{address: address, sync: sync, breaker: breaker.New(o), now: d.o.Now}
 		d.peers[address] = p
 	}
 	return p

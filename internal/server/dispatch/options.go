@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/dispatch/breaker"
-	"github.com/org/foreman-action/internal/server/observe"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -52,6 +52,7 @@ type Options struct {
 	// Requeue is called after a claim that counts as an attempt has expired; must be set.
 	Requeue   func()
 	Transport http.RoundTripper // to agents; nil: a copy of http.DefaultTransport
+	Now       func() time.Time  // nil: time.Now
 	Observe   observe.Func
 	Log       *slog.Logger // nil discards
 }

@@ -12,6 +12,7 @@ type peer struct {
 	address string
 	sync    bool // it receives whole tasks, not notifications
 	breaker *breaker.Breaker
+	now     func() time.Time
 
 	mu       sync.Mutex           // guards the fields below
 	busy     bool                 // a round is in progress
@@ -49,11 +50,12 @@ func (p *peer) due(pending []string) []string {
 	defer p.mu.Unlock()
 	notified := make(map[string]time.Time, len(pending))
 	var list []string
+	now := p.now()
 	for _, id := range pending {
 		at, known := p.notified[id]
-		if !known || time.Since(at) >= renotify {
+		if !known || now.Sub(at) >= renotify {
 			list = append(list, id)
-			at = time.Now()
+			at = now
 		}
 		notified[id] = at
 	}
@@ -78,9 +80,9 @@ func (p *peer) transition() (open bool, lasted time.Duration, changed bool) {
 	open = p.breaker.State() != breaker.Closed
 	switch was := !p.opened.IsZero(); {
 	case open && !was:
-		p.opened = time.Now()
+		p.opened = p.now()
 	case !open && was:
-		lasted, p.opened = time.Since(p.opened), time.Time{}
+		lasted, p.opened = p.now().Sub(p.opened), time.Time{}
 	default:
 		return open, 0, false
 	}

@@ -125,7 +125,7 @@ func (d *Dispatcher) failExpired(ctx context.Context, p *peer, status string) {
 		if !ok {
 			return
 		}
-		if time.Since(claim.Enqueued) <= breaker.GiveUpAfter {
+		if d.o.Now().Sub(claim.Enqueued) <= breaker.GiveUpAfter {
 			d.claims.release(ctx, claim, breaker.MaxInterval)
 			return
 		}

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/executor/ratelimit"
-	"github.com/org/foreman-action/internal/server/observe"
 	"github.com/org/foreman-action/internal/server/supervisor"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
@@ -39,10 +40,10 @@ func New(o Options) (*Executor, error) {
 	}
 	return &Executor{
 		o:       o,
-		limiter: ratelimit.New(ratelimit.Options{PerMinute: o.PerMinute, PerHour: o.PerHour, Slots: o.Slots, Log: o.Log}),
-		outages: outages{known: map[string]*outage{}},
+		limiter: ratelimit.New(ratelimit.Options{PerMinute: o.PerMinute, PerHour: o.PerHour, Slots: o.Slots, Now: o.Now, Log: o.Log}),
+		outages: outages{now: o.Now, known: map[string]*outage{}},
 		slots:   make(chan struct{}, o.Concurrency),
-		loop:    supervisor.NewLoop(supervisor.LoopOptions{Name: "decisions", Interval: o.Interval, Observe: o.Observe, Log: o.Log}),
+		loop:    supervisor.NewLoop(supervisor.LoopOptions{Name: "decisions", Interval: o.Interval, Now: o.Now, Observe: o.Observe, Log: o.Log}),
 	}, nil
 }
 
@@ -101,7 +102,7 @@ func (e *Executor) fetchUpTo(ctx context.Context, n int, execute func(queue.Deci
 			<-e.slots
 		}
 	}()
-	start := time.Now()
+	start := e.o.Now()
 	list, err := e.o.Queue.LeaseDecisions(ctx, queue.DrainOptions{Owner: e.o.Owner, Lease: e.o.Lease, Limit: n})
 	if err != nil {
 		return 0, err
@@ -120,7 +121,7 @@ func (e *Executor) fetchUpTo(ctx context.Context, n int, execute func(queue.Deci
 // execute makes one attempt at a decision, and records the result. leased is a time before the
 // lease began. After stopping is closed, no new write begins.
 func (e *Executor) execute(ctx context.Context, stopping <-chan struct{}, dec queue.Decision, leased time.Time) {
-	l := newLease(e.o.Queue, dec.Lease, e.o.Lease, leased)
+	l := newLease(e.o, dec.Lease, leased)
 	g := &gate{lease: l, limiter: e.limiter, stopping: stopping, slots: e.slots, freed: e.loop.Wake}
 	leaseCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -135,7 +136,7 @@ func (e *Executor) execute(ctx context.Context, stopping <-chan struct{}, dec qu
 	if cause := context.Cause(attemptCtx); err != nil && cause != nil && !errors.Is(err, cause) {
 		err = fmt.Errorf("%w: %w", cause, err)
 	}
-	e.settle(ctx, dec, rep, err, time.Since(leased))
+	e.settle(ctx, dec, rep, err, e.o.Now().Sub(leased))
 	cancel(nil)
 	<-kept
 }
@@ -154,6 +155,9 @@ func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (re
 		return rep, &permanentError{err}
 	}
 	id := identity(dec)
+	if err := id.Check(); err != nil {
+		return rep, &permanentError{err}
+	}
 	if j.message != nil && j.message.TaskID == dec.ID { // else it is rejected
 		j.message.TaskID = id.ID
 	}
@@ -173,22 +177,21 @@ func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (re
 			return rep, &rateError{wait}
 		}
 	}
-	set.Host.Login, set.Host.LoginSetting, set.Host.Guard = set.Bot, "identity.github_user", g.check
+	set.Host.Guard = g.check
 	r, err := runner.New(runner.Options{
-		Config: set.Config, Host: set.Host, Task: id,
+		Config: set.Config, Host: set.Host,
 		// The agent only receives events that its route accepts, so it may answer all of them.
 		// policy.comment_interval limits its comments.
-		Agent:  runner.AgentOptions{Name: dec.Agent, AnswersAll: true},
-		Memory: runner.Memory{Store: e.o.Memory, Journal: fence(e.o.Journal, g.lease), Required: true, Unscheduled: true},
-		Log: func(format string, args ...any) {
-			e.o.Log.DebugContext(ctx, "executing decision", "task", dec.ID, "step", fmt.Sprintf(format, args...))
-		},
+		Agent:   runner.AgentOptions{Name: dec.Agent, AnswersAll: true},
+		Actions: e.o.Actions,
+		Memory:  runner.Memory{Store: e.o.Memory, Journal: fence(e.o.Journal, g.lease), Required: true, Unscheduled: true},
+		Log:     slog.New(quiet{e.o.Log.With("task", dec.ID).Handler()}),
 	})
 	if err != nil {
 		return rep, &permanentError{err}
 	}
 	e.outages.succeeded("settings of "+dec.Repo, dec.ID)
-	rep, err = r.Apply(effect.WithGate(ctx, g.admit(set.Identity)), j.event, j.message)
+	rep, err = r.Apply(effect.WithGate(ctx, g.admit(set.Identity)), id, j.event, j.message)
 	if err == nil && rep.Reason == triage.ErrGone.Error() && j.writes() {
 		// A run of the action would end here. But the token may have lost its access only for a while,
 		// so the decision must be retried.
@@ -205,7 +208,7 @@ func (e *Executor) settle(ctx context.Context, dec queue.Decision, rep runner.Re
 	if rep.Reason == "" {
 		rep.Reason = d.reason
 	}
-	report, err := NewReport(rep).Encode()
+	report, err := encode(rep)
 	if err != nil {
 		e.o.Log.ErrorContext(ctx, "encoding a report failed", "task", dec.ID, "error", err)
 	}
@@ -236,3 +239,24 @@ func (e *Executor) record(ctx context.Context, l queue.Lease, d retryDecision, r
 	}
 	return nil
 }
+
+// quiet is a handler that lowers all records to [slog.LevelDebug]. A server carries out many decisions,
+// so it logs their steps only on request.
+type quiet struct{ slog.Handler }
+
+// Enabled reports whether records of the lowered level are written.
+func (q quiet) Enabled(ctx context.Context, _ slog.Level) bool {
+	return q.Handler.Enabled(ctx, slog.LevelDebug)
+}
+
+// Handle writes a record at the lowered level.
+func (q quiet) Handle(ctx context.Context, rec slog.Record) error {
+	rec.Level = slog.LevelDebug
+	return q.Handler.Handle(ctx, rec)
+}
+
+// WithAttrs returns a quiet handler that adds the attributes to every record.
+func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
+
+// WithGroup returns a quiet handler that prefixes the names of later attributes.
+func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }

@@ -7,7 +7,11 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/runner"
 )
+
+// Encode returns a report as the queue stores it.
+func Encode(rep runner.Report) ([]byte, error) { return encode(rep) }
 
 // Parse parses a decision like an attempt.
 func Parse(dec queue.Decision) error {

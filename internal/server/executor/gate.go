@@ -52,7 +52,7 @@ func (g *gate) admit(identity string) func(context.Context) error {
 			if !ok {
 				return &rateError{wait}
 			}
-			turn := time.Now().Add(wait)
+			turn := g.lease.now().Add(wait)
 			if wait > 0 {
 				if err := g.wait(ctx, wait); err != nil {
 					return err
@@ -63,7 +63,7 @@ func (g *gate) admit(identity string) func(context.Context) error {
 			}
 			// The journal already contains the write. If another process leases the decision after this,
 			// it finds the write there, and waits as long as the write may still take effect.
-			if err := g.lease.confirm(ctx); err != nil || time.Since(turn) <= maxLate {
+			if err := g.lease.confirm(ctx); err != nil || g.lease.now().Sub(turn) <= maxLate {
 				return err
 			}
 		}

@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -27,14 +26,17 @@ func (j job) writes() bool { return j.message == nil || j.message.Decision.Write
 // the memory.
 func (j job) sends() bool {
 	return j.message == nil || j.writes() &&
-		slices.ContainsFunc(j.message.Actions, func(a protocol.ActionItem) bool { return a.Type != protocol.ActionNeverAgain })
+		slices.ContainsFunc(j.message.Actions, func(a protocol.ActionItem) bool {
+			spec, _ := protocol.SpecOf(a.Type)
+			return !spec.RecordOnly
+		})
 }
 
 // identity returns the identity of a decision, by which the journal and the markers in comments
 // recognize its writes. The first decision on a task has the task's id. Each later one, after the
 // agent was asked again, has an id that is derived from the task's id.
 func identity(dec queue.Decision) runner.TaskIdentity {
-	id := runner.TaskIdentity{ID: dec.ID, Resumed: dec.Tries > 0 || dec.Leases > 1}
+	id := runner.TaskIdentity{ID: dec.ID, First: dec.Tries == 0 && dec.Leases <= 1}
 	for n := range dec.Asks {
 		id.Earlier = append(id.Earlier, id.ID)
 		id.ID = protocol.DeriveTaskID("asked again", dec.ID, strconv.Itoa(n+1))
@@ -50,14 +52,9 @@ func parse(dec queue.Decision) (job, error) {
 	if err != nil {
 		return j, fmt.Errorf("the task cannot be read: %w", err)
 	}
-	var origin struct {
-		Event string `json:"event"`
-		Trace string `json:"trace"`
-	}
-	if len(dec.Origin) > 0 {
-		if err := json.Unmarshal(dec.Origin, &origin); err != nil {
-			return j, fmt.Errorf("the origin of the task cannot be read: %w", err)
-		}
+	origin, err := queue.ParseOrigin(dec.Origin)
+	if err != nil {
+		return j, fmt.Errorf("the origin of the task cannot be read: %w", err)
 	}
 	if origin.Event == "" { // the queue of the published harness stores only the issue
 		origin.Event = triage.EventRepositoryDispatch

@@ -20,14 +20,15 @@ type lease struct {
 	queue    Queue
 	token    queue.Lease
 	duration time.Duration // from each renewal on
+	now      func() time.Time
 
 	turn chan struct{} // semaphore for the fields below, so that renewals are sequential
 	from time.Time     // when the last renewal began
 	lost error         // why the lease was lost; nil if it was not lost
 }
 
-func newLease(q Queue, token queue.Lease, duration time.Duration, begun time.Time) *lease {
-	return &lease{queue: q, token: token, duration: duration, turn: make(chan struct{}, 1), from: begun}
+func newLease(o Options, token queue.Lease, begun time.Time) *lease {
+	return &lease{queue: o.Queue, token: token, duration: o.Lease, now: o.Now, turn: make(chan struct{}, 1), from: begun}
 }
 
 // take acquires turn. The caller calls done to release it.
@@ -43,7 +44,7 @@ func (l *lease) take(ctx context.Context) (done func(), err error) {
 // left returns how long the lease lasts. The monotonic clock may stop while the machine sleeps, and
 // the wall clock may be set back, so the longer elapsed time counts. The caller holds turn.
 func (l *lease) left() time.Duration {
-	now := time.Now()
+	now := l.now()
 	return l.duration - max(now.Sub(l.from), now.Round(0).Sub(l.from.Round(0)))
 }
 
@@ -87,7 +88,7 @@ func (l *lease) confirm(ctx context.Context) error {
 func (l *lease) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, min(l.duration/3, supervisor.CallTimeout))
 	defer cancel()
-	start := time.Now()
+	start := l.now()
 	_, err := l.queue.Renew(ctx, l.token, l.duration)
 	switch {
 	case err == nil:

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/config"
-	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
@@ -25,8 +26,7 @@ type Settings struct {
 	// Config has the policy, and the rules if there are any. AllowClose of its policy is that
 	// of the agent that decided.
 	Config *config.Config
-	Host   runner.Host // without Issues only in mode shadow, where nothing is read
-	Bot    string      // our login; empty: runner.DefaultBot
+	Host   runner.Host // without Issues only in mode shadow, where nothing is read; its Guard is set
 	// Identity names the account that writes. All writes under one name share one rate, because
 	// GitHub limits the writes of each account.
 	Identity string
@@ -54,7 +54,8 @@ type Options struct {
 	Journal  memory.Journal // as in runner.Options
 	// Slots count the writes of each identity for all servers on one queue. Nil: each process counts
 	// its own writes, and loses the count at its end.
-	Slots queue.Slots
+	Slots   queue.Slots
+	Actions []runner.Action // as in runner.Options
 
 	Concurrency int           // decisions that are executed at a time; 0: 16
 	Interval    time.Duration // between checks of the queue without a wake-up; 0: 10 s
@@ -65,7 +66,8 @@ type Options struct {
 	// StopTime is how long a stop waits for the writes in progress; 0: 10 s.
 	StopTime time.Duration
 
-	Random  func() float64 // from 0 up to 1, for the jitter of retries; nil: math/rand
+	Now     func() time.Time // nil: time.Now
+	Random  func() float64   // from 0 up to 1, for the jitter of retries; nil: math/rand
 	Observe observe.Func
 	// Span begins a span for an attempt, as part of the trace of parent, a W3C traceparent or
 	// empty; end finishes it. Nil: no traces.
@@ -92,6 +94,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.PerHour = cmp.Or(o.PerHour, 500)
 	o.StopTime = cmp.Or(o.StopTime, 10*time.Second)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Now = wait.Clock(o.Now)
 	if o.Random == nil {
 		o.Random = rand.Float64
 	}

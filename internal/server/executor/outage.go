@@ -23,6 +23,8 @@ const (
 // outage all decisions of an identity fail, and no try counts. This is not a circuit breaker: all
 // decisions are still tried, but less often.
 type outages struct {
+	now func() time.Time
+
 	mu    sync.Mutex
 	known map[string]*outage // by identity
 }
@@ -55,7 +57,7 @@ func (o *outages) succeeded(identity, task string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	s := o.of(identity)
-	s.success, s.since = time.Now(), time.Time{}
+	s.success, s.since = o.now(), time.Time{}
 	delete(s.tasks, task)
 	for id, f := range s.tasks {
 		if s.success.Sub(f.last) > forgetFailures {
@@ -69,7 +71,7 @@ func (o *outages) succeeded(identity, task string) {
 func (o *outages) failed(identity, task string) (wait time.Duration, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	s, now := o.of(identity), time.Now()
+	s, now := o.of(identity), o.now()
 	if s.since.IsZero() {
 		s.since = now
 	}

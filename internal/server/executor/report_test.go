@@ -9,6 +9,7 @@ import (
 	"github.com/org/foreman-action/internal/server/executor"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -30,33 +31,52 @@ func TestReportBounds(t *testing.T) {
 		}
 		return list
 	}
+	summaries := func(n int, why string) (list []rules.Summary) {
+		for range n {
+			list = append(list, rules.Summary{ID: "quiet", Why: why}, rules.Summary{ID: "loud", Fired: true, Why: why})
+		}
+		return list
+	}
+	const whole, shortened, dropped = "whole", "shortened", "" // parameters of the first action
 	tests := []struct {
 		name    string
 		rep     runner.Report
-		actions int  // number of remaining actions
-		whole   bool // the first action is unchanged
+		actions int // number of remaining actions
+		params  string
+		fired   int
 	}{
-		{"small", runner.Report{Status: runner.StatusApplied, Actions: many(2, "hello")}, 2, true},
-		{"large texts", runner.Report{Rationale: huge, Title: huge, Reason: huge, By: huge, Actions: many(1, huge)}, 1, false},
-		{"many actions", runner.Report{Actions: many(1000, "hello")}, 400, true},
-		{"many large actions", runner.Report{Actions: many(200, strings.Repeat("x", 3000))}, 0, false},
-		{"many warnings", runner.Report{Warnings: make([]string, 1000)}, 0, false},
-		{"many large warnings", runner.Report{Warnings: []string{huge, huge}, Missing: []string{huge}}, 0, false},
-		{"no text", runner.Report{Rationale: "a\xffb"}, 0, false},
+		{"small", runner.Report{Status: runner.StatusApplied, Actions: many(2, "hello"), Rules: summaries(2, "true: x")}, 2, whole, 2},
+		{"large texts", runner.Report{Rationale: huge, Title: huge, Reason: huge, By: huge, Actions: many(1, huge), Rules: summaries(1, huge)}, 1, shortened, 1},
+		{"many actions", runner.Report{Actions: many(1000, "hello")}, 400, whole, 0},
+		{"many large actions", runner.Report{Actions: many(200, strings.Repeat("x", 3000))}, 200, dropped, 0},
+		{"too many large actions", runner.Report{Actions: many(400, strings.Repeat("x", 3000)), Rules: summaries(1, "true: x")}, 0, dropped, 0},
+		{"many rules", runner.Report{Actions: many(1, "hello"), Rules: summaries(1000, huge)}, 1, whole, 100},
+		{"many warnings", runner.Report{Warnings: make([]string, 1000)}, 0, dropped, 0},
+		{"many large warnings", runner.Report{Warnings: []string{huge, huge}, Missing: []string{huge}}, 0, dropped, 0},
+		{"no text", runner.Report{Rationale: "a\xffb"}, 0, dropped, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			out, err := executor.NewReport(tt.rep).Encode()
-			if err != nil || len(out) > 512<<10 || !utf8.Valid(out) {
-				t.Fatalf("got %v, %d bytes", err, len(out))
+			out, err := executor.Encode(tt.rep)
+			if err != nil || len(out) > 512<<10 || !utf8.Valid(out) || !strings.HasPrefix(string(out), `{"version":1,`) {
+				t.Fatalf("got %v, %d bytes: %.40s", err, len(out), out)
 			}
-			var got executor.Report
+			var got runner.Report
 			if err := json.Unmarshal(out, &got); err != nil {
 				t.Fatal(err)
 			}
-			if len(got.Actions) != tt.actions || tt.actions > 0 && (got.Actions[0].Action != nil) != tt.whole {
-				t.Errorf("got %d actions, the first %.100s", len(got.Actions), out)
+			params := dropped
+			if len(got.Actions) > 0 {
+				switch text, ok, _ := got.Actions[0].Action.Text("body"); {
+				case ok && strings.HasSuffix(text, "…"):
+					params = shortened
+				case ok:
+					params = whole
+				}
+			}
+			if len(got.Actions) != tt.actions || params != tt.params || len(got.Rules) != tt.fired || len(got.Fired()) != tt.fired {
+				t.Errorf("got %d actions, the first %q, %d rules: %.100s", len(got.Actions), params, len(got.Rules), out)
 			}
 		})
 	}

@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
@@ -23,28 +24,11 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// The values of Origin.Source.
-const (
-	SourceWebhook = "webhook"
-	SourcePoll    = "poll"
-)
-
-// An Origin is the data of an event that the server stores beside the task: queue.Task.Origin is
-// its JSON. It is not sent to agents.
-type Origin struct {
-	// Event is the event's name, such as "issues". It is needed to parse the payload in the task's
-	// message as a triage.Delivery again.
-	Event    string `json:"event"`
-	Delivery string `json:"delivery,omitempty"` // id of the webhook's delivery; empty: none
-	Trace    string `json:"trace,omitempty"`    // a W3C traceparent; empty: none
-	Source   string `json:"source,omitempty"`   // SourceWebhook or SourcePoll
-}
-
 // An Arrival is an event and where it came from.
 type Arrival struct {
 	Event triage.Delivery
-	// Origin is stored with the task. Its Event is set by Take.
-	Origin Origin
+	// Origin is stored with the task, and not sent to agents. Its Event is set by Take.
+	Origin queue.Origin
 	// Dedup is a key that is unique for the event, such as "webhook:<hash>"; empty: the event is
 	// never repeated.
 	Dedup string
@@ -79,7 +63,8 @@ type Options struct {
 	Routes []Route
 	// Repos are repositories without an agent, for which only rules decide. Repositories in Routes
 	// need not be listed.
-	Repos []string
+	Repos    []string
+	AllRepos bool // events of all repositories are accepted
 	// Rules reports whether the server's rules apply to events with that name and action; nil: there
 	// are no rules.
 	Rules func(name, action string) bool
@@ -95,7 +80,7 @@ type Options struct {
 	// HourlyLimit is how many tasks of a repository may become ready per hour. Further tasks are held
 	// back. 0: no limit.
 	HourlyLimit int
-	// Trace returns the W3C traceparent of ctx, or "", for an Origin without one; nil: no
+	// Trace returns the W3C traceparent of ctx, or "", for an origin without one; nil: no
 	// traces.
 	Trace func(ctx context.Context) string
 	// Issue returns the current issue. It is called for late deliveries to a webhook, such as
@@ -120,9 +105,7 @@ func New(o Options) (*Intake, error) {
 	if o.Summarize == nil {
 		o.Summarize = func(_ context.Context, r memory.Record) (string, bool) { return memory.Summary(r) }
 	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
+	o.Now = wait.Clock(o.Now)
 	o.Random = cmp.Or[io.Reader](o.Random, rand.Reader)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -175,7 +158,7 @@ const issueTimeout = 5 * time.Second
 // unchanged. The error means that the issue is gone.
 func (t *Intake) current(ctx context.Context, a Arrival, route Route) (triage.Delivery, error) {
 	now, e := t.o.Now(), a.Event
-	if t.o.Issue == nil || route.URL == "" || a.Origin.Source != SourceWebhook || !e.Late(now) {
+	if t.o.Issue == nil || route.URL == "" || a.Origin.Source != queue.SourceWebhook || !e.Late(now) {
 		return e, nil
 	}
 	if a.Dedup != "" { // a repeated delivery needs no issue, because Enqueue refuses it
@@ -236,7 +219,7 @@ func (t *Intake) task(ctx context.Context, a Arrival, route Route) (queue.Task, 
 		Dedup:       a.Dedup,
 		HourlyLimit: t.o.HourlyLimit,
 	}
-	if a.Origin.Source == SourceWebhook && joinable(a.Event) {
+	if a.Origin.Source == queue.SourceWebhook && joinable(a.Event) {
 		task.Coalesce, task.Join = true, join(a.Event, spec)
 		if t.o.Rules != nil {
 			task.Join = neverJoin // rules need each event, while agents only need the current issue

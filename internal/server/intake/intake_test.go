@@ -22,6 +22,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/internal/server/intake"
+	"github.com/org/foreman-action/internal/testkit/brokenqueue"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
@@ -34,7 +35,7 @@ var update = flag.Bool("update", false, "rewrite what the cases expect")
 
 // recorder is a queue that records the enqueued task.
 type recorder struct {
-	*queuetest.Queue
+	queue.Queue
 
 	last *queue.Task
 }
@@ -86,7 +87,7 @@ func TestTake(t *testing.T) {
 
 func play(t *testing.T, a *txtar.Archive) {
 	t.Helper()
-	q := &recorder{Queue: queuetest.New(queuetest.Options{Now: queuetest.NewClock().Now})}
+	q := &recorder{Queue: queue.New(queue.Options{Now: queuetest.NewClock().Now})}
 	var log bytes.Buffer
 	o := intake.Options{Queue: q, Random: strings.NewReader("0123456789abcdef" + "ABCDEFGHIJKLMNOP" + "abcdefghijklmnop" + "QRSTUVWXYZ012345"), Log: logger(&log)}
 	var in *intake.Intake
@@ -191,7 +192,7 @@ func take(t *testing.T, in *intake.Intake, q *recorder, text string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := in.Take(t.Context(), intake.Arrival{Event: e, Origin: intake.Origin{Source: f[1], Delivery: f[3]}, Dedup: f[2]})
+	got, err := in.Take(t.Context(), intake.Arrival{Event: e, Origin: queue.Origin{Source: f[1], Delivery: f[3]}, Dedup: f[2]})
 	if err != nil {
 		return fmt.Sprintf("error: %v\n", err)
 	}
@@ -229,9 +230,9 @@ func take(t *testing.T, in *intake.Intake, q *recorder, text string) string {
 // checkOrigin parses the event again, as the executor does.
 func checkOrigin(t *testing.T, task queue.Task) {
 	t.Helper()
-	var o intake.Origin
+	o, bad := queue.ParseOrigin(task.Origin)
 	m, err := protocol.ParseTask(task.Message)
-	if err := errors.Join(err, json.Unmarshal(task.Origin, &o)); err != nil {
+	if err := errors.Join(err, bad); err != nil {
 		t.Fatal(err)
 	}
 	e, err := triage.ParseEvent(triage.EventSource{Name: o.Event, Repo: m.Repo, Payload: m.Payload})
@@ -242,7 +243,7 @@ func checkOrigin(t *testing.T, task queue.Task) {
 
 func TestNew(t *testing.T) {
 	t.Parallel()
-	q := queuetest.New(queuetest.Options{})
+	q := queue.New(queue.Options{})
 	tests := []struct {
 		name string
 		o    intake.Options
@@ -271,7 +272,7 @@ func TestTakeErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := queuetest.New(queuetest.Options{})
+	q := brokenqueue.New(queue.New(queue.Options{}))
 	o := intake.Options{Queue: q, Routes: []intake.Route{{Repo: "o/r", Type: "issue-triage", URL: "http://a"}}}
 	in, err := intake.New(o)
 	if err != nil {
@@ -303,7 +304,7 @@ func TestTakeMeanwhile(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for name, q := range map[string]queue.Queue{"memory": queuetest.New(queuetest.Options{}), "sqlite": file} {
+	for name, q := range map[string]queue.Queue{"memory": queue.New(queue.Options{}), "sqlite": file.Queue()} {
 		t.Run(name, func(t *testing.T) { takeMeanwhile(t, q) })
 	}
 }
@@ -327,7 +328,7 @@ func takeMeanwhile(t *testing.T, q queue.Queue) {
 			t.Fatal(err)
 		}
 		all.Go(func() {
-			if _, err := in.Take(t.Context(), intake.Arrival{Event: e, Origin: intake.Origin{Source: intake.SourceWebhook}}); err != nil {
+			if _, err := in.Take(t.Context(), intake.Arrival{Event: e, Origin: queue.Origin{Source: queue.SourceWebhook}}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -374,11 +375,11 @@ func TestTakeLate(t *testing.T) {
 		reads        int
 		title        string // in the task; empty: there is none
 	}{
-		{"fresh", intake.SourceWebhook, time.Minute, nil, 0, "then"},
-		{"late", intake.SourceWebhook, time.Hour, nil, 1, "now"},
-		{"gone", intake.SourceWebhook, time.Hour, triage.ErrGone, 1, ""},
-		{"unavailable", intake.SourceWebhook, time.Hour, triage.ErrLimited, 1, "then"},
-		{"polled", intake.SourcePoll, time.Hour, nil, 0, "then"},
+		{"fresh", queue.SourceWebhook, time.Minute, nil, 0, "then"},
+		{"late", queue.SourceWebhook, time.Hour, nil, 1, "now"},
+		{"gone", queue.SourceWebhook, time.Hour, triage.ErrGone, 1, ""},
+		{"unavailable", queue.SourceWebhook, time.Hour, triage.ErrLimited, 1, "then"},
+		{"polled", queue.SourcePoll, time.Hour, nil, 0, "then"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -388,7 +389,7 @@ func TestTakeLate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			q, reads := &recorder{Queue: queuetest.New(queuetest.Options{})}, 0
+			q, reads := &recorder{Queue: queue.New(queue.Options{})}, 0
 			in, err := intake.New(intake.Options{
 				Queue: q, Routes: []intake.Route{{Repo: "o/r", Type: "issue-triage", URL: "http://a"}}, Now: func() time.Time { return now },
 				Issue: func(_ context.Context, ref triage.Ref) (triage.Snapshot, error) {
@@ -399,7 +400,7 @@ func TestTakeLate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			arrival := intake.Arrival{Event: e, Origin: intake.Origin{Source: tt.source}, Dedup: "webhook:1"}
+			arrival := intake.Arrival{Event: e, Origin: queue.Origin{Source: tt.source}, Dedup: "webhook:1"}
 			out, err := in.Take(t.Context(), arrival)
 			if err != nil || reads != tt.reads || (tt.title == "") != (out.Reason == triage.ErrGone.Error()) {
 				t.Errorf("got %v, %+v, read %d times", err, out, reads)

@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/org/foreman-action/protocol"
@@ -31,8 +30,8 @@ func join(e triage.Delivery, spec runner.TaskSpec) func(old, new queue.Body) (qu
 		if err != nil {
 			return queue.Body{}, false
 		}
-		var origin Origin
-		if err := json.Unmarshal(old.Origin, &origin); err != nil {
+		origin, err := queue.ParseOrigin(old.Origin)
+		if err != nil {
 			return queue.Body{}, false
 		}
 		earlier, err := triage.ParseEvent(triage.EventSource{Name: origin.Event, Repo: task.Repo, Payload: task.Payload})

@@ -79,11 +79,11 @@ func TestWebhookMemory(t *testing.T) { //nolint:paralleltest // measures memory
 		t.Fatal(err)
 	}
 	defer s.Close()
-	in, err := intake.New(intake.Options{Queue: s, Routes: []intake.Route{{Repo: "o/r", URL: "http://a/", Type: "issue-triage"}}})
+	in, err := intake.New(intake.Options{Queue: s.Queue(), Routes: []intake.Route{{Repo: "o/r", URL: "http://a/", Type: "issue-triage"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	hook, err := intake.NewWebhook(in, []secret.Text{"hook-secret"}, t.TempDir())
+	hook, err := intake.NewWebhook(intake.WebhookOptions{Take: in.Take, Secrets: []secret.Text{"hook-secret"}, SpoolDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestWebhookMemory(t *testing.T) { //nolint:paralleltest // measures memory
 	if got > most {
 		t.Errorf("they took %d MB of memory, want at most %d", got>>20, most>>20)
 	}
-	list, err := s.List(t.Context(), queue.Filter{})
+	list, err := s.Queue().List(t.Context(), queue.Filter{})
 	if err != nil || len(list) != deliveries {
 		t.Errorf("got %d tasks, %v", len(list), err)
 	}

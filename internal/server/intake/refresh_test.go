@@ -106,7 +106,7 @@ func TestRefresh(t *testing.T) {
 
 func refreshingQueue(t testing.TB, clock *queuetest.Clock, o intake.Options) queue.Queue {
 	t.Helper()
-	q := queuetest.New(queuetest.Options{Now: clock.Now})
+	q := queue.New(queue.Options{Now: clock.Now})
 	o.Queue, o.Now = q, clock.Now
 	in, err := intake.New(o)
 	if err != nil {
@@ -175,12 +175,12 @@ func TestRefreshSilent(t *testing.T) {
 // TestRefreshWithout checks an intake without a memory.
 func TestRefreshWithout(t *testing.T) {
 	t.Parallel()
-	q := queuetest.New(queuetest.Options{})
+	q := queue.New(queue.Options{})
 	in, err := intake.New(intake.Options{Queue: q})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := in.RefreshSummaries(q); got != queue.Queue(q) {
+	if got := in.RefreshSummaries(q); got != q {
 		t.Errorf("got %T, want the queue itself", got)
 	}
 }
@@ -204,7 +204,7 @@ func BenchmarkRefresh(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			message := bytes.Replace([]byte(was), []byte(`{"number":7}`), fmt.Appendf(nil, `{"number":7,"body":%q}`, strings.Repeat("x", 1700)), 1)
 			q := always{claim: queue.Claim{ID: "first", Message: message, Attempt: 1, Until: now.Add(time.Minute), Enqueued: now, Waited: waited}}
-			in, err := intake.New(intake.Options{Queue: queuetest.New(queuetest.Options{}), Memory: records{record: labelled()}})
+			in, err := intake.New(intake.Options{Queue: queue.New(queue.Options{}), Memory: records{record: labelled()}})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -2,10 +2,12 @@ package intake
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/eventkind"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
 )
@@ -22,7 +24,7 @@ const (
 // A Route sends events of a repository to an agent. If a repository has several routes, the first
 // one that accepts the event and has an address is used.
 type Route struct {
-	Repo string // "owner/name", without regard to case
+	Repo string // "owner/name", without regard to case; empty: every repository
 	Type string // such as "issue-triage"
 	// URL is the agent's base address, in any form that address.Canonical accepts. A route without an
 	// address is skipped.
@@ -38,7 +40,7 @@ type Route struct {
 // isTriage reports whether an event has the type issue.triage. Other events go only to rules, and
 // to agents that list them.
 func isTriage(e triage.Delivery) bool {
-	return slices.ContainsFunc(triage.EventKinds(), func(k triage.EventKind) bool {
+	return slices.ContainsFunc(eventkind.Kinds(), func(k eventkind.Kind) bool {
 		return k.Name == e.Name && slices.Contains(k.Routed, e.Action)
 	})
 }
@@ -55,7 +57,7 @@ func (r Route) takes(e triage.Delivery) bool {
 
 // normalized returns the route with a canonical URL and its Protocol set.
 func (r Route) normalized() (Route, error) {
-	if _, _, ok := protocol.SplitRepo(r.Repo); !ok {
+	if _, _, ok := protocol.SplitRepo(r.Repo); !ok && r.Repo != "" {
 		return Route{}, fmt.Errorf("agent %q: want a repository as owner/name, got %q", r.Type, r.Repo)
 	}
 	switch r.Protocol {
@@ -76,7 +78,8 @@ func (r Route) normalized() (Route, error) {
 	return r, nil
 }
 
-// byRepo returns the routes by repository in lower case, in order.
+// byRepo returns the routes by repository in lower case, in order. Those of every repository are
+// under "", and also in the lists of the repositories.
 func byRepo(routes []Route, repos []string) (map[string][]Route, error) {
 	m := make(map[string][]Route)
 	for _, name := range repos {
@@ -86,12 +89,20 @@ func byRepo(routes []Route, repos []string) (map[string][]Route, error) {
 		m[strings.ToLower(name)] = nil
 	}
 	for _, r := range routes {
+		m[strings.ToLower(r.Repo)] = nil
+	}
+	for _, r := range routes {
 		r, err := r.normalized()
 		if err != nil {
 			return nil, err
 		}
-		key := strings.ToLower(r.Repo)
-		m[key] = append(m[key], r)
+		keys := []string{strings.ToLower(r.Repo)}
+		if r.Repo == "" {
+			keys = slices.Collect(maps.Keys(m))
+		}
+		for _, key := range keys {
+			m[key] = append(m[key], r)
+		}
 	}
 	return m, nil
 }
@@ -100,6 +111,9 @@ func byRepo(routes []Route, repos []string) (map[string][]Route, error) {
 // route, reason says why.
 func (t *Intake) route(e triage.Delivery) (r Route, reason string) {
 	routes, known := t.repos[strings.ToLower(e.FullRepo())]
+	if !known && t.o.AllRepos {
+		routes, known = t.repos[""], true
+	}
 	if !known {
 		t.o.Log.Warn("event skipped: the repository is not configured", "repo", e.FullRepo(), "event", e.Key())
 		return Route{}, "the repository is not configured"

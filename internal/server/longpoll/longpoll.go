@@ -36,8 +36,7 @@ type Group struct {
 	waiting map[string][]*waiter // by agent, in the order in which they came
 	n       int                  // number of waiters of all agents
 	quit    chan struct{}        // closed to end the listening goroutine; used while n > 0
-
-	listeners sync.WaitGroup
+	ended   chan struct{}        // closed when that goroutine has ended
 }
 
 // A waiter is one request.
@@ -80,29 +79,36 @@ func (g *Group) Claim(ctx context.Context, agent string, timeout time.Duration, 
 	}
 }
 
-// Wait waits for the Group's goroutine to end, after all calls of Claim have returned.
-func (g *Group) Wait() { g.listeners.Wait() }
-
 func (g *Group) join(agent string) *waiter {
 	w := &waiter{agent: agent, wake: make(chan struct{}, 1)}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.waiting[agent] = append(g.waiting[agent], w)
 	if g.n++; g.n == 1 {
-		g.quit = make(chan struct{})
+		quit, ended := make(chan struct{}), make(chan struct{})
+		g.quit, g.ended = quit, ended
 		changes, unwatch := g.watch()
-		quit := g.quit
-		g.listeners.Go(func() {
+		go func() {
+			defer close(ended)
 			defer unwatch()
 			g.listen(changes, quit)
-		})
+		}()
 	}
 	return w
 }
 
 // leave removes a waiter. If the waiter was woken and has not tried to claim, leave wakes the next
-// one instead.
+// one instead. After the last waiter it waits for the goroutine to end, so that no call of the queue
+// is left when all requests have ended.
 func (g *Group) leave(w *waiter) {
+	if ended := g.remove(w); ended != nil {
+		<-ended
+	}
+}
+
+// remove removes a waiter. After the last one it returns the channel that is closed when the
+// goroutine has ended; else nil.
+func (g *Group) remove(w *waiter) (ended <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	rest := slices.DeleteFunc(g.waiting[w.agent], func(other *waiter) bool { return other == w })
@@ -111,12 +117,14 @@ func (g *Group) leave(w *waiter) {
 	}
 	if g.n--; g.n == 0 {
 		close(g.quit)
+		ended = g.ended
 	}
 	select {
 	case <-w.wake:
 		wakeFirst(rest)
 	default:
 	}
+	return ended
 }
 
 // wake wakes one waiter of an agent.

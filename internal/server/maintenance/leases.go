@@ -16,6 +16,7 @@ import (
 type leaseWatch struct {
 	loop *supervisor.Loop
 	late time.Duration // if less time than this is left, the lease is overdue
+	now  func() time.Time
 	log  *slog.Logger
 
 	mu   sync.Mutex // guards the fields below
@@ -34,7 +35,7 @@ func (w *leaseWatch) see(ctx context.Context, others []queue.ActiveLease) {
 				"task", l.ID, "server", l.Owner, "lease_ends_in", l.Left.Round(time.Millisecond))
 		}
 	}
-	w.held, w.seen = late, time.Now()
+	w.held, w.seen = late, w.now()
 }
 
 // unrenewed returns the overdue leases with their remaining time, which is at least 0.
@@ -43,7 +44,7 @@ func (w *leaseWatch) unrenewed() []queue.ActiveLease {
 	defer w.mu.Unlock()
 	list := slices.Clone(w.held)
 	for i := range list {
-		list[i].Left = max(0, list[i].Left-time.Since(w.seen))
+		list[i].Left = max(0, list[i].Left-w.now().Sub(w.seen))
 	}
 	return list
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/supervisor"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
@@ -37,11 +37,12 @@ type Options struct {
 	Cursors Cursors // store when a server last ran; must be set
 	// ClaimTimeout is how long a claim lasts without a heartbeat; must be set.
 	ClaimTimeout    time.Duration
-	Lease           time.Duration // of a decision, from each renewal on; 0: queue.DefaultLease
-	Limits          queue.Limits  // of tasks that are requeued
-	RequeueInterval time.Duration // 0: 1 minute
-	Retention       time.Duration // keeps done and failed tasks; 0: 30 days; negative: for ever
-	Requeued        func()        // called after tasks were requeued; must be set
+	Lease           time.Duration    // of a decision, from each renewal on; 0: queue.DefaultLease
+	Limits          queue.Limits     // of tasks that are requeued
+	RequeueInterval time.Duration    // 0: 1 minute
+	Retention       time.Duration    // keeps done and failed tasks; 0: 30 days; negative: for ever
+	Requeued        func()           // called after tasks were requeued; must be set
+	Now             func() time.Time // nil: time.Now
 	Observe         observe.Func
 	Log             *slog.Logger // nil discards
 }
@@ -69,13 +70,14 @@ func New(o Options) (*Maintainer, error) {
 	o.RequeueInterval = cmp.Or(o.RequeueInterval, time.Minute)
 	o.Retention = cmp.Or(o.Retention, 30*24*time.Hour)
 	o.Lease = cmp.Or(o.Lease, queue.DefaultLease)
+	o.Now = wait.Clock(o.Now)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	loop := func(name string, interval time.Duration) *supervisor.Loop {
-		return supervisor.NewLoop(supervisor.LoopOptions{Name: name, Interval: interval, Observe: o.Observe, Log: o.Log})
+		return supervisor.NewLoop(supervisor.LoopOptions{Name: name, Interval: interval, Now: o.Now, Observe: o.Observe, Log: o.Log})
 	}
 	return &Maintainer{
-		o: o, presence: presence{queue: o.Queue, cursors: o.Cursors, claimTimeout: o.ClaimTimeout, log: o.Log},
-		leases:   leaseWatch{loop: loop("leases", leaseInterval), late: o.Lease / 2, log: o.Log},
+		o: o, presence: presence{queue: o.Queue, cursors: o.Cursors, claimTimeout: o.ClaimTimeout, now: o.Now, log: o.Log},
+		leases:   leaseWatch{loop: loop("leases", leaseInterval), late: o.Lease / 2, now: o.Now, log: o.Log},
 		requeues: loop("requeue", o.RequeueInterval), purges: loop("purge", purgeInterval), presences: loop("presence", o.ClaimTimeout/10),
 	}, nil
 }
@@ -141,9 +143,9 @@ func (m *Maintainer) purge(ctx context.Context) error {
 	if m.o.Retention < 0 {
 		return nil
 	}
-	before, total := time.Now().Add(-m.o.Retention), 0
+	before, total := m.o.Now().Add(-m.o.Retention), 0
 	for {
-		start := time.Now()
+		start := m.o.Now()
 		n, err := m.o.Queue.Purge(ctx, before, purgeBatch)
 		total += n
 		if n > 0 {
@@ -151,7 +153,7 @@ func (m *Maintainer) purge(ctx context.Context) error {
 			m.o.Observe.Report(observe.Observation{Event: observe.Purged, N: n})
 		}
 		if err == nil && n == purgeBatch {
-			err = wait.For(ctx, time.Since(start))
+			err = wait.For(ctx, m.o.Now().Sub(start))
 		}
 		if err != nil || n < purgeBatch {
 			if total > 0 {

@@ -37,6 +37,7 @@ type presence struct {
 	queue        Queue
 	cursors      Cursors
 	claimTimeout time.Duration
+	now          func() time.Time
 	log          *slog.Logger
 
 	mu       sync.Mutex // guards recorded, and serializes calls of record
@@ -54,7 +55,7 @@ func (p *presence) record(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	now, longest := time.Now(), p.claimTimeout/3
+	now, longest := p.now(), p.claimTimeout/3
 	last, err := time.Parse(time.RFC3339Nano, string(data))
 	// A stored time in the near future counts, because the clocks of two servers differ a little. One
 	// in the far future is ignored: the clocks differ by much, or this clock was set back. A server

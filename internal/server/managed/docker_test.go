@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server/managed"
+	"github.com/org/foreman-action/internal/testkit/freeport"
 	"github.com/org/foreman-action/internal/wait"
 )
 

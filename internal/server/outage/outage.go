@@ -20,7 +20,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/wait"
 )
 
@@ -76,8 +76,9 @@ func (e *Error) Error() string {
 
 // Options configure a [Monitor]. The zero value is usable.
 type Options struct {
-	Observe observe.Func // gets GitHubFailed and GitHubRecovered
-	Log     *slog.Logger // nil discards
+	Now     func() time.Time // nil: time.Now
+	Observe observe.Func     // gets GitHubFailed and GitHubRecovered
+	Log     *slog.Logger     // nil discards
 }
 
 // A Monitor detects outages. It is safe for concurrent use. The methods of a nil Monitor do
@@ -107,6 +108,7 @@ type incident struct {
 
 // New returns a Monitor without an outage.
 func New(o Options) *Monitor {
+	o.Now = wait.Clock(o.Now)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Monitor{o: o, refused: map[string]*streak{}, accounts: map[string]*incident{}}
 }
@@ -160,11 +162,11 @@ func (m *Monitor) Run(ctx context.Context, probe func(ctx context.Context, repo 
 func (m *Monitor) silent() (repos []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.service.silent() {
+	if m.service.silent(m.o.Now()) {
 		return []string{everywhere}
 	}
 	for repo, s := range m.refused {
-		if s.silent() {
+		if s.silent(m.o.Now()) {
 			repos = append(repos, repo)
 		}
 	}
@@ -176,7 +178,7 @@ func (m *Monitor) silent() (repos []string) {
 func (m *Monitor) answered(ctx context.Context) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if before := m.service.succeed(); before.outage {
+	if before := m.service.succeed(m.o.Now()); before.outage {
 		m.ended(ctx, Unavailable, incident{since: before.since, failures: before.failures}, nil)
 	}
 }
@@ -185,7 +187,7 @@ func (m *Monitor) answered(ctx context.Context) {
 func (m *Monitor) failed(ctx context.Context, begin time.Time, err string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.service.fail(begin, err) {
+	if m.service.fail(begin, m.o.Now(), err) {
 		m.began(ctx, Unavailable, m.service, nil)
 	}
 }
@@ -196,7 +198,7 @@ func (m *Monitor) forget(ctx context.Context) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for repo, s := range m.refused {
-		if repo != everywhere && s.outage && time.Since(s.used) >= unusedAfter {
+		if repo != everywhere && s.outage && m.o.Now().Sub(s.used) >= unusedAfter {
 			m.o.Log.WarnContext(ctx, "GitHub outage no longer counted: requests to the repository have stopped", "repository", repo)
 			m.end(ctx, repo, *s)
 			delete(m.refused, repo)
@@ -209,8 +211,8 @@ func (m *Monitor) seen(ctx context.Context, repo string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.refused[repo]; s != nil {
-		s.asked(ctx)
-		s.last = time.Now()
+		s.asked(ctx, m.o.Now())
+		s.last = m.o.Now()
 	}
 }
 
@@ -223,8 +225,8 @@ func (m *Monitor) refuse(ctx context.Context, repo string, begin time.Time, err 
 		s = &streak{}
 		m.refused[repo] = s
 	}
-	s.asked(ctx)
-	if !s.fail(begin, err) {
+	s.asked(ctx, m.o.Now())
+	if !s.fail(begin, m.o.Now(), err) {
 		return
 	}
 	name := owner(repo)
@@ -249,7 +251,7 @@ func (m *Monitor) accept(ctx context.Context, repo string) {
 	if s == nil {
 		return
 	}
-	before := s.succeed()
+	before := s.succeed(m.o.Now())
 	if before.outage {
 		m.end(ctx, repo, before)
 	}
@@ -290,7 +292,7 @@ func (m *Monitor) began(ctx context.Context, cause Cause, s streak, args []any) 
 
 // ended reports that an outage ended.
 func (m *Monitor) ended(ctx context.Context, cause Cause, i incident, args []any) {
-	took := time.Since(i.since)
+	took := m.o.Now().Sub(i.since)
 	args = append([]any{"cause", string(cause)}, args...)
 	m.o.Log.WarnContext(ctx, "GitHub outage ended", append(args, "duration", took, "failed_requests", i.failures)...)
 	if cause == Unavailable || len(m.accounts) == 0 {

@@ -25,9 +25,9 @@ type streak struct {
 	outage   bool      // the failures count as an outage
 }
 
-// fail records a failure, and reports whether an outage begins with it.
-func (s *streak) fail(begin time.Time, err string) bool {
-	s.last = time.Now()
+// fail records a failure now of a request, and reports whether an outage begins with it.
+func (s *streak) fail(begin, now time.Time, err string) bool {
+	s.last = now
 	if s.failures == 0 {
 		s.since = begin
 	}
@@ -41,23 +41,23 @@ func (s *streak) fail(begin time.Time, err string) bool {
 }
 
 // succeed ends the streak, and returns it as it was.
-func (s *streak) succeed() streak {
+func (s *streak) succeed(now time.Time) streak {
 	before := *s
-	*s = streak{last: time.Now()}
+	*s = streak{last: now}
 	return before
 }
 
 // silent reports whether no request was sent for a while during an outage.
-func (s *streak) silent() bool {
-	return s.outage && time.Since(s.last) >= probeInterval-time.Second
+func (s *streak) silent(now time.Time) bool {
+	return s.outage && now.Sub(s.last) >= probeInterval-time.Second
 }
 
 // probing marks the context of a probe.
 type probing struct{}
 
 // asked records a request about a repository that is not a probe.
-func (s *streak) asked(ctx context.Context) {
+func (s *streak) asked(ctx context.Context, now time.Time) {
 	if ctx.Value(probing{}) == nil {
-		s.used = time.Now()
+		s.used = now
 	}
 }

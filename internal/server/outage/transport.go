@@ -31,7 +31,7 @@ type transport struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	begin := time.Now()
+	begin := t.monitor.o.Now()
 	res, err := t.base.RoundTrip(r)
 	switch {
 	case errors.Is(err, context.Canceled): // the server itself cancelled the request

@@ -82,13 +82,13 @@ func TestOneLeads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			in, err := intake.New(intake.Options{Queue: store, Repos: []string{"o/r"}, Rules: func(string, string) bool { return true }})
+			in, err := intake.New(intake.Options{Queue: store.Queue(), Repos: []string{"o/r"}, Rules: func(string, string) bool { return true }})
 			if err != nil {
 				t.Fatal(err)
 			}
 			g := &growing{began: began, who: who, asked: &asked}
 			o := options(Repository{"o/r", g})
-			o.FirstRun, o.Tasks, o.Cursors = 100, store, store
+			o.FirstRun, o.Tasks, o.Cursors = 100, store.Queue(), store
 			o.Take = func(ctx context.Context, e triage.Delivery, dedup string) (bool, error) {
 				got, err := in.Take(ctx, intake.Arrival{Event: e, Dedup: dedup})
 				return got.Task != "", err
@@ -111,7 +111,7 @@ func TestOneLeads(t *testing.T) {
 				}
 			}
 			return stop, func() int {
-				list, err := store.List(t.Context(), queue.Filter{Limit: 1000})
+				list, err := store.Queue().List(t.Context(), queue.Filter{Limit: 1000})
 				if err != nil {
 					t.Error(err)
 				}

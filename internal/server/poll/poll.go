@@ -103,9 +103,7 @@ func New(o Options) (*Poller, error) {
 	case o.Take == nil, o.Tasks == nil, o.Cursors == nil:
 		return nil, errors.New("poll: Take, Tasks and Cursors must be set")
 	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
+	o.Now = wait.Clock(o.Now)
 	if o.Sleep == nil {
 		o.Sleep = wait.For
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/queue/queuetest"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -55,7 +54,7 @@ func fine(context.Context) (github.ListPage, error) { return github.ListPage{}, 
 
 func options(repos ...Repository) Options {
 	return Options{
-		Repositories: repos, Interval: time.Minute, Tasks: queuetest.New(queuetest.Options{}), Cursors: &kept{},
+		Repositories: repos, Interval: time.Minute, Tasks: queue.New(queue.Options{}), Cursors: &kept{},
 		Random: func() float64 { return 0.5 },
 		Take:   func(context.Context, triage.Delivery, string) (bool, error) { return true, nil },
 	}

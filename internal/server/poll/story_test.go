@@ -24,6 +24,7 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/internal/server/intake"
+	"github.com/org/foreman-action/internal/testkit/brokenqueue"
 	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
@@ -87,7 +88,7 @@ type story struct {
 	gh     *githubtest.Server
 	clock  *queuetest.Clock
 	skew   time.Duration // offset of this machine's clock
-	queue  *queuetest.Queue
+	queue  *brokenqueue.Queue
 	memory *file.Store
 	kept   *kept
 	client *github.Client
@@ -104,7 +105,7 @@ func newStory(t *testing.T, options string) *story {
 	s := &story{T: t, clock: queuetest.NewClock(), kept: &kept{}, before: map[int]string{}}
 	s.gh = githubtest.New(t, githubtest.Config{Now: s.clock.Now, Login: bot})
 	s.gh.Repo(repo).AddLabel("bug", "triaged").AddUser("carol")
-	s.queue = queuetest.New(queuetest.Options{Now: s.clock.Now})
+	s.queue = brokenqueue.New(queue.New(queue.Options{Now: s.clock.Now}))
 	var err error
 	if s.memory, err = file.Open(t.TempDir()); err != nil {
 		t.Fatal(err)
@@ -127,7 +128,7 @@ func newStory(t *testing.T, options string) *story {
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		Log:   slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Take: func(ctx context.Context, e triage.Delivery, dedup string) (bool, error) {
-			got, err := in.Take(ctx, intake.Arrival{Event: e, Origin: intake.Origin{Source: intake.SourcePoll}, Dedup: dedup})
+			got, err := in.Take(ctx, intake.Arrival{Event: e, Origin: queue.Origin{Source: queue.SourcePoll}, Dedup: dedup})
 			if err == nil {
 				s.made = append(s.made, fmt.Sprintf("%s #%d %s", e.Action, e.Number, got.Result))
 			}

@@ -18,7 +18,6 @@ import (
 const (
 	MaxSmall    = 64 << 10 // from agents, except decisions
 	MaxDecision = 8 << 20  // GitHub comments have at most 64 KiB; decoding needs ten times the memory
-	MaxWebhook  = 25 << 20 // GitHub's own limit
 )
 
 // The time limits of bodies.

@@ -28,10 +28,13 @@ type body struct {
 	ended     bool // by EOF or an error
 }
 
-// Track replaces the body of a request by one with a deadline. The caller calls done when
-// the request was answered.
+// Track replaces the body of a request by one with a deadline, unless it is one. The caller calls
+// done when the request was answered.
 func (d *Deadlines) Track(w http.ResponseWriter, r *http.Request) (done func()) {
 	if r.Body == nil || r.ContentLength == 0 {
+		return func() {}
+	}
+	if _, ok := r.Body.(*body); ok {
 		return func() {}
 	}
 	b := &body{ReadCloser: r.Body, control: http.NewResponseController(w), deadlines: d}

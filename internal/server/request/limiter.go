@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/server/response"
+	"github.com/org/foreman-action/internal/wait"
 )
 
 // maxShort is the maximum size of a short body, in bytes. Events of issues are smaller.
@@ -20,19 +21,19 @@ type Limiter struct {
 }
 
 // NewLimiter returns a Limiter for four long bodies and the given number of short ones; 0:
-// any number.
-func NewLimiter(short int) *Limiter {
-	l := &Limiter{long: newSemaphore(4, 5*time.Second)}
+// any number. now is the clock; nil: time.Now.
+func NewLimiter(short int, now func() time.Time) *Limiter {
+	l := &Limiter{long: newSemaphore(4, 5*time.Second, now)}
 	if short > 0 {
-		l.short = newSemaphore(short, 2*time.Second)
+		l.short = newSemaphore(short, 2*time.Second, now)
 	}
 	return l
 }
 
 // NewSpoolLimiter returns a Limiter for the given number of short bodies, and 16 long ones, which a
-// [Spool] keeps in files.
-func NewSpoolLimiter(short int) *Limiter {
-	return &Limiter{short: newSemaphore(short, 2*time.Second), long: newSemaphore(16, 5*time.Second)}
+// [Spool] keeps in files. now is the clock; nil: time.Now.
+func NewSpoolLimiter(short int, now func() time.Time) *Limiter {
+	return &Limiter{short: newSemaphore(short, 2*time.Second, now), long: newSemaphore(16, 5*time.Second, now)}
 }
 
 // How long a request waits for a permit, and how often it tries to evict a slow body.
@@ -68,6 +69,7 @@ func (l *Limiter) Acquire(r *http.Request) (release func(), err error) {
 type semaphore struct {
 	permits chan struct{}
 	grace   time.Duration
+	now     func() time.Time
 
 	mu      sync.Mutex
 	holders []*holder // the oldest first
@@ -79,8 +81,8 @@ type holder struct {
 	since time.Time
 }
 
-func newSemaphore(permits int, grace time.Duration) *semaphore {
-	return &semaphore{permits: make(chan struct{}, permits), grace: grace}
+func newSemaphore(permits int, grace time.Duration, now func() time.Time) *semaphore {
+	return &semaphore{permits: make(chan struct{}, permits), grace: grace, now: wait.Clock(now)}
 }
 
 // acquire reports whether it got a permit before ctx ended.
@@ -106,7 +108,7 @@ func (s *semaphore) acquire(ctx context.Context) bool {
 
 // hold records the body for which a permit was acquired.
 func (s *semaphore) hold(b *body) (release func()) {
-	h := &holder{b, time.Now()}
+	h := &holder{b, s.now()}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.holders = append(s.holders, h)
@@ -123,7 +125,7 @@ func (s *semaphore) hold(b *body) (release func()) {
 func (s *semaphore) evict() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.holders) == 0 || time.Since(s.holders[0].since) < s.grace {
+	if len(s.holders) == 0 || s.now().Sub(s.holders[0].since) < s.grace {
 		return
 	}
 	oldest := s.holders[0]

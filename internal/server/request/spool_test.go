@@ -14,7 +14,10 @@ import (
 	"github.com/org/foreman-action/internal/server/response"
 )
 
-const long = 200 << 10 // more than maxInMemory
+const (
+	long = 200 << 10 // more than maxInMemory
+	most = 25 << 20
+)
 
 // receive reads a body of n bytes; announced: its length is sent.
 func receive(t *testing.T, s *request.Spool, n int64, announced bool) (*request.Spooled, error) {
@@ -23,7 +26,7 @@ func receive(t *testing.T, s *request.Spool, n int64, announced bool) (*request.
 	if r.ContentLength = -1; announced {
 		r.ContentLength = n
 	}
-	return s.Read(httptest.NewRecorder(), r, request.MaxWebhook, io.Discard)
+	return s.Read(httptest.NewRecorder(), r, most, io.Discard)
 }
 
 type endless struct{}
@@ -106,7 +109,7 @@ func TestSpoolBoundAfterFailure(t *testing.T) {
 	for range 5 {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", io.MultiReader(io.LimitReader(endless{}, long), broken{}))
 		r.ContentLength = 2 * long
-		if _, err := s.Read(httptest.NewRecorder(), r, request.MaxWebhook, io.Discard); err == nil {
+		if _, err := s.Read(httptest.NewRecorder(), r, most, io.Discard); err == nil {
 			t.Fatal("half a body was taken")
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
@@ -49,6 +49,7 @@ type LoopOptions struct {
 	Gap time.Duration
 	// Blocks means that a healthy pass does not end, so that it is never late.
 	Blocks  bool
+	Now     func() time.Time // nil: time.Now
 	Observe observe.Func
 	Log     *slog.Logger // must be set
 }
@@ -67,7 +68,10 @@ type Loop struct {
 }
 
 // NewLoop returns a Loop that does not run yet.
-func NewLoop(o LoopOptions) *Loop { return &Loop{o: o, wakes: make(chan struct{}, 1)} }
+func NewLoop(o LoopOptions) *Loop {
+	o.Now = wait.Clock(o.Now)
+	return &Loop{o: o, wakes: make(chan struct{}, 1)}
+}
 
 // Run makes passes until ctx ends. After an error or a panic it logs, waits and goes on.
 func (l *Loop) Run(ctx context.Context, pass func(context.Context) error) {
@@ -75,10 +79,10 @@ func (l *Loop) Run(ctx context.Context, pass func(context.Context) error) {
 	defer l.setRunning(false)
 	var took [4]time.Duration // by the last passes; 0: none since the start or the last failure
 	for ctx.Err() == nil {
-		start := time.Now()
+		start := l.o.Now()
 		err := l.protect(ctx, pass)
 		copy(took[1:], took[:])
-		took[0] = time.Since(start)
+		took[0] = l.o.Now().Sub(start)
 		if ctx.Err() != nil {
 			return
 		}
@@ -137,7 +141,7 @@ func (l *Loop) Wake() {
 func (l *Loop) Beat() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.last = time.Now()
+	l.last = l.o.Now()
 }
 
 func (l *Loop) setRunning(running bool) {
@@ -150,7 +154,7 @@ func (l *Loop) setRunning(running bool) {
 func (l *Loop) record(err error) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.last, l.err = time.Now(), err
+	l.last, l.err = l.o.Now(), err
 	if l.failures++; err == nil {
 		l.failures = 0
 	}
@@ -162,7 +166,7 @@ func (l *Loop) Health() Health {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h := Health{Loop: l.o.Name, Last: l.last}
-	silence := time.Since(l.last)
+	silence := l.o.Now().Sub(l.last)
 	switch {
 	case !l.running:
 		h.Reason = "it is not running"

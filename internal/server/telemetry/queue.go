@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"sync"
 	"time"
@@ -67,22 +66,19 @@ func (f *inFlight) get(l queue.Lease) started {
 // claimOf returns the key of a claim. It has no epoch, because those of leases count from 1.
 func claimOf(id string) queue.Lease { return queue.Lease{ID: id} }
 
-// An origin contains the measured parts of a task's origin.
-type origin struct {
-	Source string `json:"source"`
-	Trace  string `json:"trace"`
+// originOf returns the origin of a task. Rows of other programs have none, or another format.
+func originOf(data []byte) queue.Origin {
+	o, _ := queue.ParseOrigin(data)
+	return o
 }
 
-func readOrigin(data []byte) origin {
-	var o origin
-	// Rows of other programs have no origin, or another format.
-	_ = json.Unmarshal(data, &o)
+// source returns the source of an origin as a label, which has few values.
+func source(o queue.Origin) string {
 	switch o.Source {
-	case "webhook", "poll":
-	default:
-		o.Source = "other"
+	case queue.SourceWebhook, queue.SourcePoll:
+		return o.Source
 	}
-	return o
+	return "other"
 }
 
 // countError counts an error of the medium. Errors of the queue's contract are not failures.
@@ -99,13 +95,13 @@ func (q *measuredQueue) secondsSince(at time.Time) float64 {
 
 // Enqueue implements queue.Queue.
 func (q *measuredQueue) Enqueue(ctx context.Context, task queue.Task) (queue.Enqueued, error) {
-	o := readOrigin(task.Origin)
+	o := originOf(task.Origin)
 	ctx, span := q.tracer.start(ctx, "enqueue", o.Trace, taskID(task.ID))
 	got, err := q.Queue.Enqueue(ctx, task)
 	finish(span, err, attribute.String("foreman.how", string(got.Outcome)))
 	q.countError("enqueue", err)
 	if err == nil {
-		q.metrics.enqueued.WithLabelValues(o.Source, string(got.Outcome)).Inc()
+		q.metrics.enqueued.WithLabelValues(source(o), string(got.Outcome)).Inc()
 	}
 	return got, err
 }
@@ -123,7 +119,7 @@ func (q *measuredQueue) ClaimNext(ctx context.Context, agent string, o queue.Cla
 	if got.Attempt == 1 {
 		q.metrics.pendingTime.Observe(max(now.Sub(got.Enqueued).Seconds(), 0))
 	}
-	parent := readOrigin(got.Origin).Trace
+	parent := originOf(got.Origin).Trace
 	q.open.begin(claimOf(got.ID), started{at: now, trace: parent})
 	q.tracer.record(ctx, "claim", parent, begin, taskID(got.ID), attribute.Int("foreman.attempt", got.Attempt))
 	return got, nil
@@ -184,7 +180,7 @@ func (q *measuredQueue) LeaseDecisions(ctx context.Context, o queue.DrainOptions
 	list, err := q.Queue.LeaseDecisions(ctx, o)
 	q.countError("drain", err)
 	for _, d := range list {
-		q.open.begin(d.Lease, started{at: d.Completed, trace: readOrigin(d.Origin).Trace})
+		q.open.begin(d.Lease, started{at: d.Completed, trace: originOf(d.Origin).Trace})
 	}
 	return list, err
 }

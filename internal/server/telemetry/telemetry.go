@@ -24,7 +24,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
-	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -61,9 +62,7 @@ type Telemetry struct {
 func New(ctx context.Context, o Options) (*Telemetry, error) {
 	o.Version = cmp.Or(o.Version, "unknown")
 	o.StatsFor = cmp.Or(o.StatsFor, 5*time.Second)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
+	o.Now = wait.Clock(o.Now)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

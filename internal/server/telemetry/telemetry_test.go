@@ -14,11 +14,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/telemetry"
+	"github.com/org/foreman-action/internal/testkit/brokenqueue"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
-	"github.com/org/foreman-action/queue/queuetest/conformance"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -31,7 +31,7 @@ type rig struct {
 
 	t     *testing.T
 	clock *queuetest.Clock
-	inner *queuetest.Queue
+	inner *brokenqueue.Queue
 	q     queue.Queue
 }
 
@@ -39,7 +39,7 @@ func newRig(t *testing.T, o telemetry.Options) *rig {
 	t.Helper()
 	r := &rig{t: t, clock: queuetest.NewClock()}
 	o.Now, o.Version = r.clock.Now, "v1.2.3"
-	r.inner = queuetest.New(queuetest.Options{Now: r.clock.Now})
+	r.inner = brokenqueue.New(queue.New(queue.Options{Now: r.clock.Now}))
 	var err error
 	if r.Telemetry, err = telemetry.New(t.Context(), o); err != nil {
 		t.Fatal(err)
@@ -305,8 +305,8 @@ func TestStats(t *testing.T) {
 func TestNil(t *testing.T) {
 	t.Parallel()
 	var none *telemetry.Telemetry
-	q := queuetest.New(queuetest.Options{})
-	if got, err := none.Queue(q); err != nil || got != queue.Queue(q) {
+	q := queue.New(queue.Options{})
+	if got, err := none.Queue(q); err != nil || got != q {
 		t.Errorf("got %v, %v", got, err)
 	}
 	none.Observe(observe.Observation{Event: observe.ApplyAttempted})
@@ -328,7 +328,7 @@ func TestNil(t *testing.T) {
 // TestConformance runs the conformance tests of queues on the measured queue.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	conformance.Run(t, func(t *testing.T) conformance.Pair {
+	queuetest.Run(t, func(t *testing.T) queuetest.Pair {
 		r := newRig(t, telemetry.Options{})
 		other, err := telemetry.New(t.Context(), telemetry.Options{Now: r.clock.Now})
 		if err != nil {
@@ -338,6 +338,6 @@ func TestConformance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return conformance.Pair{A: r.q, B: b, Clock: r.clock}
+		return queuetest.Pair{A: r.q, B: b, Clock: r.clock}
 	})
 }

@@ -2,12 +2,12 @@
 package action
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/expression"
@@ -24,8 +24,8 @@ const (
 // Specs returns the actions that "then" takes.
 func Specs() []protocol.ActionSpec {
 	return append(protocol.ActionSpecs(), protocol.ActionSpec{
-		Name: Escalate, Params: []protocol.Param{{Name: "reason", Kind: protocol.KindText}}, Main: "reason",
-	}, protocol.ActionSpec{Name: Retriage})
+		Name: Escalate, Params: []protocol.Param{{Name: "reason"}}, Main: "reason", Doc: "hands the issue to a person; nothing is written",
+	}, protocol.ActionSpec{Name: Retriage, Doc: "decides on the issue again, as if it were new"})
 }
 
 // An Action is one compiled item of "then".
@@ -119,6 +119,9 @@ func (c compiler) checkRequired(f *yamlfile.File, a Action) {
 			f.Problemf(a.Node, "%s needs %s%s", a.spec.Name, p.Name, instead(p))
 		}
 	}
+	if a.spec.NeedsOne && len(a.params) == 0 {
+		f.Problemf(a.Node, "%s needs %s", a.spec.Name, a.spec.Choice())
+	}
 	if a.Has("veto") && !a.Has("after") {
 		f.Problemf(a.Node, "%s: veto needs after, the time until the close, such as after: 72h", a.spec.Name)
 	}
@@ -126,6 +129,9 @@ func (c compiler) checkRequired(f *yamlfile.File, a Action) {
 
 // Name returns the name of the action.
 func (a Action) Name() string { return a.spec.Name }
+
+// Spec returns the specification of the action.
+func (a Action) Spec() protocol.ActionSpec { return a.spec }
 
 // Has reports whether the action has a parameter.
 func (a Action) Has(name string) bool {
@@ -215,7 +221,7 @@ func (c compiler) textParam(f *yamlfile.File, n *yaml.Node, out *param) {
 }
 
 // bareName matches a text that was probably meant as a name where an expression is expected.
-var bareName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./:-]*$`)
+var bareName = text.Regexp(`^[A-Za-z0-9][A-Za-z0-9_./:-]*$`)
 
 // listParam compiles a bare string as an expression.
 func (c compiler) listParam(f *yamlfile.File, spec protocol.ActionSpec, n *yaml.Node, out *param) {
@@ -228,7 +234,7 @@ func (c compiler) listParam(f *yamlfile.File, spec protocol.ActionSpec, n *yaml.
 		return
 	}
 	root, _, _ := strings.Cut(s, ".")
-	if bareName.MatchString(s) && !slices.Contains(expression.RootNames(), root) {
+	if bareName().MatchString(s) && !slices.Contains(expression.RootNames(), root) {
 		f.Problemf(n, "%s takes a list, and a plain text is an expression that returns one; write a fixed name as [%s]", spec.Name, s)
 		return
 	}

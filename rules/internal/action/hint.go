@@ -1,6 +1,7 @@
 package action
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/yamlfile"
@@ -17,24 +18,11 @@ func instead(p protocol.Param) string {
 
 // Hint returns a hint for an unknown action: the name that the author most likely meant.
 func Hint(name string, specs []protocol.ActionSpec) string {
-	meant := map[string]string{
-		"label":           protocol.ActionAddLabel,
-		"labels":          protocol.ActionAddLabels,
-		"unlabel":         protocol.ActionRemoveLabel,
-		"close":           protocol.ActionCloseIssue,
-		"reopen":          protocol.ActionReopenIssue,
-		"milestone":       protocol.ActionSetMilestone,
-		"unset_milestone": protocol.ActionRemoveMilestone,
-		"clear_milestone": protocol.ActionRemoveMilestone,
-		"type":            protocol.ActionSetType,
-		"reply":           protocol.ActionComment,
-		"duplicate":       protocol.ActionMarkDuplicate,
-	}[strings.ToLower(name)]
-	if meant != "" {
-		return "; write " + meant
-	}
 	known := make([]string, len(specs))
 	for i, s := range specs {
+		if slices.Contains(s.Aliases, strings.ToLower(name)) {
+			return "; write " + s.Name
+		}
 		known[i] = s.Name
 	}
 	return yamlfile.DidYouMean(name, known)

@@ -1,7 +1,6 @@
 package action
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -23,13 +22,19 @@ func checkLiteral(f *yamlfile.File, spec protocol.ActionSpec, p param, n *yaml.N
 		f.Problemf(n, "%s: %s has more than %d characters", spec.Name, p.spec.Name, most(p.spec))
 		return
 	}
-	if s, isText := v.(string); isText && isKey(p.spec) && !keyPattern.MatchString(s) {
+	if s, isText := v.(string); isText && isKey(p.spec) && !keyPattern().MatchString(s) {
 		f.Problemf(n, "%s: %s: want letters, digits, '.', '_' and '-', at most 64, got %q", spec.Name, p.spec.Name, text.Shorten(s, text.Quoted))
 		return
 	}
 	if login, found := atLogin(p.spec, v); found {
 		f.Problemf(n, "%s: write the login without @: %s", spec.Name, strings.TrimPrefix(login, "@"))
 		return
+	}
+	if names, _ := v.([]string); p.spec.Plain {
+		if i := slices.IndexFunc(names, func(s string) bool { return !protocol.PlainName(s) }); i >= 0 {
+			f.Problemf(n, "%s: %s: want letters, digits, '-', '_' and '.', without @ and organisation, got %q", spec.Name, p.spec.Name, text.Shorten(names[i], text.Quoted))
+			return
+		}
 	}
 	a, err := protocol.NewAction(spec.Name, map[string]any{p.spec.Name: v})
 	if err != nil {
@@ -49,7 +54,7 @@ func checkLiteral(f *yamlfile.File, spec protocol.ActionSpec, p param, n *yaml.N
 }
 
 // keyPattern matches the keys that the hidden marker of a comment can contain.
-var keyPattern = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,64}$`)
+var keyPattern = text.Regexp(`^[a-zA-Z0-9._-]{1,64}$`)
 
 // isKey reports whether the parameter is a key with which a later run finds the comment.
 func isKey(p protocol.Param) bool { return p.Name == "once" || p.Name == "key" }
@@ -57,7 +62,7 @@ func isKey(p protocol.Param) bool { return p.Name == "once" || p.Name == "key" }
 // atLogin returns the first login that is written as a mention, such as @octocat.
 func atLogin(p protocol.Param, value any) (login string, found bool) {
 	logins, ok := value.([]string)
-	if !ok || p.Name != "assignees" {
+	if !ok || !p.Mentionable {
 		return "", false
 	}
 	i := slices.IndexFunc(logins, func(s string) bool { return strings.HasPrefix(s, "@") })

@@ -5,6 +5,7 @@ import (
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/symbols"
 	"github.com/org/foreman-action/triage"
@@ -30,15 +31,12 @@ type Reference struct {
 // References returns the labels that an action writes, and the labels and tables that its
 // expressions use.
 func (a Action) References(names *symbols.Table) (labels []Reference, tables []expression.TableReference) {
-	writes, about := Asked, true
-	switch a.spec.Name {
-	case protocol.ActionAddLabel, protocol.ActionAddLabels:
+	writes, about := Asked, a.spec.Thing == protocol.ThingLabel || a.spec.Thing == protocol.ThingForbidden
+	switch {
+	case a.spec.AddsLabels():
 		writes = Added
-	case protocol.ActionRemoveLabel:
+	case a.spec.RemovesLabels():
 		writes = Removed
-	case protocol.ActionNeverAgain:
-	default:
-		about = false
 	}
 	add := func(verb Verb, list []expression.LabelReference) {
 		for _, l := range list {
@@ -71,19 +69,19 @@ func (a Action) References(names *symbols.Table) (labels []Reference, tables []e
 }
 
 // UsesMemory reports whether the action depends on the memory of the issue: one of its expressions
-// reads the memory, or it has the parameter "once".
+// reads the memory, it has the parameter "once", or only the memory shows that it was done before.
 func (a Action) UsesMemory() bool {
-	return a.Has("once") || a.Reads((*expression.Expression).ReadsMemory)
+	return a.Has("once") || a.spec.Recalls || a.Reads(facts.MemoryPart)
 }
 
-// Reads reports whether something is true of one of the action's expressions.
-func (a Action) Reads(something func(*expression.Expression) bool) bool {
+// Reads reports whether one of the action's expressions depends on a look-up.
+func (a Action) Reads(part facts.Part) bool {
 	for _, p := range a.params {
 		asked := []*expression.Expression{p.list, p.whole}
 		for _, t := range p.texts {
 			asked = append(asked, t.Expressions()...)
 		}
-		if slices.ContainsFunc(asked, func(x *expression.Expression) bool { return x != nil && something(x) }) {
+		if slices.ContainsFunc(asked, func(x *expression.Expression) bool { return x != nil && x.Reads(part) }) {
 			return true
 		}
 	}
@@ -105,14 +103,13 @@ func (a Action) Constants() []string {
 
 // Adds reports whether the action adds a label. It is false for labels that an expression computes.
 func (a Action) Adds(label string) bool {
-	adds := a.spec.Name == protocol.ActionAddLabel || a.spec.Name == protocol.ActionAddLabels
-	return adds && slices.ContainsFunc(a.Constants(), func(name string) bool { return text.SameLabel(name, label) })
+	return a.spec.AddsLabels() && slices.ContainsFunc(a.Constants(), func(name string) bool { return text.SameLabel(name, label) })
 }
 
 // MayRemove reports whether the action may remove a label. It is true if an expression computes the
 // names of the removed labels.
 func (a Action) MayRemove(label string) bool {
-	if a.spec.Name != protocol.ActionRemoveLabel {
+	if !a.spec.RemovesLabels() {
 		return false
 	}
 	names := a.Constants()
@@ -134,25 +131,21 @@ func (a Action) MainLiteral() (value any, ok bool) {
 // MayHaveEffect reports whether the issue may show a revertible effect of the action. True may be
 // wrong; false is certain.
 func (a Action) MayHaveEffect(on triage.Issue) bool {
-	switch a.spec.Name {
-	case protocol.ActionAddLabel, protocol.ActionAddLabels:
+	switch {
+	case a.spec.AddsLabels():
 		return a.among(on.Labels)
-	case protocol.ActionAssign:
+	case a.spec.Thing == protocol.ThingAssignee && !a.spec.Gone:
 		return a.among(on.Assignees)
-	case protocol.ActionRemoveLabel, protocol.ActionUnassign:
-		return true
-	case protocol.ActionCloseIssue, protocol.ActionMarkDuplicate:
-		return on.State == "closed" || a.Has("after")
-	case protocol.ActionNeverAgain:
-		return true
+	case a.spec.Thing == protocol.ThingState:
+		return a.spec.Gone && (on.State == "closed" || a.Has("after"))
 	}
-	return false
+	return a.spec.Thing != ""
 }
 
 // LabelsLeft returns the labels of the issue that the action adds by name. It misses names that an
 // expression computes.
 func (a Action) LabelsLeft(on triage.Issue) []string {
-	if a.spec.Name != protocol.ActionAddLabel && a.spec.Name != protocol.ActionAddLabels {
+	if !a.spec.AddsLabels() {
 		return nil
 	}
 	names := a.Constants()

@@ -149,16 +149,23 @@ func (a Action) Render(v *expression.Evaluation) (item protocol.ActionItem, lack
 	params := make(map[string]any, len(a.params))
 	for _, p := range a.params {
 		value, ok, err := p.render(v)
-		if err != nil || !ok {
+		none := empty(value)
+		switch {
+		case err == nil && none && a.spec.NeedsOne:
+			continue
+		case err != nil || !ok:
 			return protocol.ActionItem{}, "", false, err
 		}
-		switch none := empty(value); {
+		switch {
 		case none && p.spec.Required:
 			lacks = cmp.Or(lacks, p.spec.Name)
 		case none && a.spec.Name == Escalate:
 			continue // its reason
 		}
 		params[p.spec.Name] = value
+	}
+	if a.spec.NeedsOne && len(params) == 0 {
+		return protocol.ActionItem{}, "", false, nil
 	}
 	item, err = protocol.NewAction(a.spec.Name, params)
 	if err == nil && lacks == "" {

@@ -34,11 +34,16 @@ func paramsSchema(spec protocol.ActionSpec) (schema map[string]any, needs bool) 
 			forms = append(forms, paramSchema(p))
 		}
 	}
-	forms = append(forms, map[string]any{"type": "object", "additionalProperties": false, "required": required, "properties": properties})
-	if len(required) == 0 {
+	form := map[string]any{"type": "object", "additionalProperties": false, "required": required, "properties": properties}
+	needs = len(required) > 0 || spec.NeedsOne
+	if spec.NeedsOne {
+		form["minProperties"] = 1
+	}
+	forms = append(forms, form)
+	if !needs {
 		forms = append(forms, map[string]any{"type": "null"})
 	}
-	return map[string]any{"anyOf": forms}, len(required) > 0
+	return map[string]any{"anyOf": forms}, needs
 }
 
 // templated returns the schema of a text with {{ }}, whose value is known only when the rule fires.

@@ -9,6 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/rulesource"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
@@ -43,21 +44,22 @@ func TestDocsFiles(t *testing.T) {
 			t.Fatalf("%s: %v", block, err)
 		}
 		set, err := rules.Compile(src)
-		if err != nil || len(src.File.Warnings()) > 0 {
-			t.Errorf("%s\n%v %v", block, err, src.File.Warnings())
+		if err != nil || len(set.Warnings()) > 0 {
+			t.Errorf("%s\n%v %v", block, err, set.Warnings())
 			continue
 		}
-		for _, test := range ruletest.Parse(src) {
-			if r := ruletest.Run(set, test, nil); !r.Passed() {
+		tests, err := ruletest.Parse(src)
+		for _, test := range tests {
+			if r := ruletest.Run(t.Context(), set, test, nil); !r.Passed() {
 				t.Errorf("%s: %+v", test.Name, r.Mismatches)
 			}
 		}
-		if err := src.File.Err(); err != nil {
+		if err != nil {
 			t.Errorf("%s\n%v", block, err)
 		}
 		for _, key := range events.Keys() {
 			name, action, _ := strings.Cut(key, ".")
-			if _, err := set.Decide(docsFacts(name, action)); err != nil {
+			if _, err := set.Decide(t.Context(), docsFacts(name, action)); err != nil {
 				t.Errorf("%s\n%s: %v", block, key, err)
 			}
 		}
@@ -68,7 +70,7 @@ func TestDocsFiles(t *testing.T) {
 func docsFacts(name, action string) facts.Facts {
 	return facts.Facts{
 		Issue: triage.Issue{Number: 1, Author: "octocat", State: "open", CreatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
-		Event: triage.Event{Name: name, Action: action, Label: "wontfix"}, Now: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), Lookup: facts.Known{},
+		Event: triage.Event{Name: name, Action: action, Label: "wontfix"}, Now: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), Lookup: facts.Known{Joined: time.Date(2025, 1, 2, 0, 0, 0, 0, time.UTC)},
 	}
 }
 
@@ -137,14 +139,15 @@ func TestDocsConditions(t *testing.T) {
 			t.Fatal(err)
 		}
 		table := symbols.New()
-		table.Declare(names.File, names.Forms, names.Tables)
+		parts := rulesource.Source(names).Parts()
+		table.Declare(parts.File, parts.Forms, parts.Tables)
 		c := expression.NewCompiler(table)
 		x := c.Compile(expression.Source{File: f, Node: f.Root().Content[1], Text: src}, expression.Any)
 		if x == nil {
 			t.Errorf("%s: %v", src, f.Err())
 			continue
 		}
-		v := expression.NewEvaluation(docsFacts("issues", "opened"))
+		v := expression.NewEvaluation(t.Context(), docsFacts("issues", "opened"))
 		if _, err := v.Eval(x); err != nil && !strings.HasPrefix(src, "int(issue.title)") {
 			t.Errorf("%s: %v", src, err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
 )
@@ -25,6 +26,7 @@ func render() (string, error) {
 		"default events": inCodes(events.Defaults(), " and "),
 		"names":          referenceTable(false),
 		"functions":      referenceTable(true),
+		"look-ups":       lookupTable(),
 		"form types":     keyTable(formTypeDocs()),
 		"test keys":      keyTable(testKeyDocs()),
 		"expect keys":    keyTable(expectKeyDocs()),
@@ -123,20 +125,31 @@ func referenceTable(functions bool) string {
 	return b.String()
 }
 
+// lookupTable lists the look-ups with their usual number of calls.
+func lookupTable() string {
+	var b strings.Builder
+	b.WriteString("| looked up | calls at most, usually |\n|---|---|\n")
+	for _, s := range facts.LookupSpecs() {
+		var names []string
+		for _, f := range s.Fields {
+			names = append(names, s.Root+"."+f.Name)
+		}
+		fmt.Fprintf(&b, "| %s | %d |\n", inCodes(names, ""), s.Calls)
+	}
+	b.WriteString("| `actor.permission` | 1 |\n")
+	return b.String()
+}
+
 // actionTable lists the actions and their parameters.
 func actionTable() string {
 	var b strings.Builder
 	b.WriteString("| action | parameters | effect |\n|---|---|---|\n")
-	docs := map[string]string{}
-	for _, e := range actionDocs() {
-		docs[e.name] = e.doc
-	}
 	for _, s := range action.Specs() {
 		var params []string
 		for _, p := range s.Params {
 			params = append(params, paramText(s, p))
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, strings.Join(params, "; "), docs[s.Name])
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, strings.Join(params, "; "), s.Doc)
 	}
 	return b.String()
 }
@@ -159,7 +172,10 @@ func paramText(s protocol.ActionSpec, p protocol.Param) string {
 	if kind != "" {
 		text += ": " + kind
 	}
-	if !p.Required {
+	switch {
+	case s.NeedsOne:
+		text += " (at least one of them)"
+	case !p.Required:
 		text += " (optional)"
 	}
 	return text

@@ -1,10 +1,6 @@
 package main
 
-import (
-	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/rules/internal/action"
-	"github.com/org/foreman-action/rules/internal/forms"
-)
+import "github.com/org/foreman-action/rules/internal/forms"
 
 // An entry is a name with its description in docs/rules.md.
 type entry struct{ name, doc string }
@@ -56,10 +52,11 @@ func testKeyDocs() []entry {
 		{"assignee", "the assignee that the event is about"},
 		{"milestone", "the milestone that the event is about"},
 		{"pr", "fields of the pull request; `files` lists the paths that it changes, `commit_messages`, `approved_by` and `changes_requested_by` are look-ups"},
-		{"author", "how many issues and pull requests the author opened before: `{issues: 2, pulls: 1}`"},
+		{"author", "the author of the issue: `{issues: 2, pulls: 1, merged_pulls: 1, closed_pulls: 0, created_at: 2020-01-31}`; without `created_at` it is unknown, as for an App"},
 		{"contrib", "how the issue suits contributors: `{score: 80, duplicate_evidence: high, security_sensitive: false}`"},
 		{"memory", "the record of earlier actions: `{labels: [needs-info], by: {needs-info: ask-version}}`; `by` names the rule that added a label, for `else_undo`; by default every rule that names the label added it, and the label is reverted only when all of them revert"},
 		{"past", "the timeline, the oldest event first: `{event: labeled, label: bug, at: 2025-12-24, by: hubot, as: human}`; `as` is human, bot or us; without this key, the labels of the issue came with it"},
+		{"functions", "the results of functions that the program adds, by name, such as `{tier: gold}`; see [In a Go program](embed.md#a-function-of-your-own)"},
 		{"expect", "the expected results; required"},
 	}
 }
@@ -86,30 +83,6 @@ func formTypeDocs() []entry {
 		{forms.Number, "a number, such as 12 or 2.5"},
 		{forms.List, "a list of texts: the chosen options of a dropdown, or lines"},
 		{forms.Checkboxes, "a list of texts: the boxes that are ticked"},
-	}
-}
-
-func actionDocs() []entry {
-	return []entry{
-		{protocol.ActionAddLabel, "adds a label"},
-		{protocol.ActionAddLabels, "adds several"},
-		{protocol.ActionRemoveLabel, "removes a label"},
-		{protocol.ActionComment, "posts a comment; with `once`, one for each key on an issue"},
-		{protocol.ActionUpdateComment, "keeps one comment for each key up to date"},
-		{protocol.ActionCloseIssue, "closes the issue; with `after`, later, unless somebody objects in a way that `veto` allows; an issue that is closed for another reason gets this one"},
-		{protocol.ActionReopenIssue, "reopens it"},
-		{protocol.ActionMarkDuplicate, "closes it as a duplicate of another"},
-		{protocol.ActionAssign, "assigns people, by login"},
-		{protocol.ActionUnassign, "removes assignees"},
-		{protocol.ActionSetMilestone, "sets the milestone, by its title"},
-		{protocol.ActionRemoveMilestone, "removes the issue from its milestone"},
-		{protocol.ActionSetType, "sets the issue type"},
-		{protocol.ActionLock, "locks the conversation"},
-		{protocol.ActionUnlock, "unlocks it"},
-		{protocol.ActionReact, "adds a reaction to the issue"},
-		{protocol.ActionNeverAgain, "records that the label must not be added to this issue again"},
-		{action.Escalate, "hands the issue to a person; nothing is written"},
-		{action.Retriage, "decides on the issue again, as if it were new"},
 	}
 }
 

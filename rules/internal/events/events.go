@@ -7,14 +7,15 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/eventkind"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/triage"
 )
 
-// Keys returns the names that "on" takes, from triage.EventKinds.
+// Keys returns the names that "on" takes, from eventkind.Kinds.
 func Keys() []string {
 	var names, keys []string
-	for _, k := range triage.EventKinds() {
+	for _, k := range eventkind.Kinds() {
 		switch {
 		case k.Name == triage.EventPullRequestTarget: // rules use pull_request in its place
 		case k.Activities == nil:

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ type timelineOnly struct {
 	asked *int
 }
 
-func (p timelineOnly) Timeline() (facts.Timeline, error) {
+func (p timelineOnly) Timeline(context.Context) (facts.Timeline, error) {
 	*p.asked++
 	return p.History, nil
 }
@@ -73,7 +74,7 @@ func TestAges(t *testing.T) {
 			}
 			for _, byTimes := range []bool{true, false} {
 				asked := 0
-				v := NewEvaluation(facts.Facts{
+				v := NewEvaluation(t.Context(), facts.Facts{
 					Now: now, Lookup: timelineOnly{known, &asked}, ByTimes: byTimes,
 					Issue: triage.Issue{Labels: []string{"bug"}, CreatedAt: ago(30), UpdatedAt: ago(10)},
 				})
@@ -97,12 +98,12 @@ func TestAgesUnknown(t *testing.T) {
 	}
 	for _, issue := range []triage.Issue{{}, {UpdatedAt: now.AddDate(0, -1, 0)}, {CreatedAt: now, UpdatedAt: now.AddDate(0, -1, 0)}} {
 		asked := 0
-		v := NewEvaluation(facts.Facts{Now: now, Lookup: timelineOnly{asked: &asked}, ByTimes: true, Issue: issue})
+		v := NewEvaluation(t.Context(), facts.Facts{Now: now, Lookup: timelineOnly{asked: &asked}, ByTimes: true, Issue: issue})
 		if _, err := eval(&v.machine, x, v.env); err != nil || asked == 0 {
 			t.Errorf("%+v: asked %d times, %v", issue, asked, err)
 		}
 	}
-	v := NewEvaluation(facts.Facts{Now: now, ByTimes: true})
+	v := NewEvaluation(t.Context(), facts.Facts{Now: now, ByTimes: true})
 	if _, err := eval(&v.machine, x, v.env); err == nil || !strings.Contains(err.Error(), ErrNoLookup.Error()) {
 		t.Errorf("no lookup: got %v", err)
 	}
@@ -121,7 +122,7 @@ func TestIdleOfOldCommits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := NewEvaluation(facts.Facts{
+		v := NewEvaluation(t.Context(), facts.Facts{
 			Now: now, Lookup: known, Issue: triage.Issue{PullRequest: true, Author: "mona", CreatedAt: now.AddDate(0, 0, -1), UpdatedAt: now},
 		})
 		if got, err := eval(&v.machine, x, v.env); err != nil || got != true {
@@ -156,7 +157,7 @@ func TestIdleOfComments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := NewEvaluation(facts.Facts{
+		v := NewEvaluation(t.Context(), facts.Facts{
 			Now: now, Event: tt.event, Actor: triage.Actor{Login: "ann", Type: tt.actor}, Lookup: facts.Known{History: facts.Timeline{Changes: tt.past}},
 			Issue: triage.Issue{Author: "mona", CreatedAt: now.AddDate(0, 0, -9), UpdatedAt: now},
 		})

@@ -18,7 +18,7 @@ func TestChargesDoNotDependOnWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	charged := func(body string) int {
-		v := NewEvaluation(facts.Facts{Issue: triage.Issue{Body: body}})
+		v := NewEvaluation(t.Context(), facts.Facts{Issue: triage.Issue{Body: body}})
 		if got, err := eval(&v.machine, program, v.env); got != false || err != nil {
 			t.Fatalf("got %v, %v", got, err)
 		}
@@ -51,7 +51,7 @@ func TestFunctionsAreCharged(t *testing.T) {
 			t.Errorf("%s: %v", src, err)
 			continue
 		}
-		v := NewEvaluation(facts)
+		v := NewEvaluation(t.Context(), facts)
 		if _, err := eval(&v.machine, program, v.env); err == nil || !strings.Contains(err.Error(), "more than 100000 steps") {
 			t.Errorf("%s: got %v, want too many steps", src, err)
 		}
@@ -112,7 +112,7 @@ func TestOffsetsCountCharacters(t *testing.T) {
 		{`join((find([["a", "b"]], true) ?? [])[:1], "")`, "a"},
 		{`issue.body[1:3]`, "\xff\xfe"}, // each bad byte counts as a character
 	}
-	v := NewEvaluation(facts.Facts{Issue: triage.Issue{Title: "Ой, паника 🔥!", Body: "a\xff\xfeb"}})
+	v := NewEvaluation(t.Context(), facts.Facts{Issue: triage.Issue{Title: "Ой, паника 🔥!", Body: "a\xff\xfeb"}})
 	for _, tt := range tests {
 		program, err := NewCompiler(symbols.New()).compile(tt.src, Text)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/parser"
 
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/forms"
 	"github.com/org/foreman-action/rules/internal/match"
 	"github.com/org/foreman-action/rules/internal/symbols"
@@ -46,6 +47,9 @@ func NewCompiler(names *symbols.Table) *Compiler {
 	for _, f := range functions() {
 		c.Functions[f.Name] = f
 	}
+	for _, f := range names.Funcs {
+		c.Functions[f.Name] = ownFunction(f)
+	}
 	c.WithEnv(env{})
 	return &Compiler{builder: &builder{config: c}, patterns: map[string]*match.Pattern{}, names: names}
 }
@@ -67,7 +71,7 @@ func (c *Compiler) check(src string, w Type) (*code, error) {
 	if err != nil {
 		return nil, located(tree, err)
 	}
-	g := guard{pattern: c.pattern, builtins: c.builder.config.Builtins, states: new(int), names: c.names, fields: map[string]*forms.Field{}, reads: map[string]bool{}}
+	g := guard{pattern: c.pattern, builtins: c.builder.config.Builtins, states: new(int), names: c.names, fields: map[string]*forms.Field{}, reads: map[facts.Part]bool{}}
 	if err := g.check(&tree.Node, 0); err != nil {
 		return nil, located(tree, err)
 	}
@@ -77,7 +81,7 @@ func (c *Compiler) check(src string, w Type) (*code, error) {
 	if _, err := checker.Check(tree, c.builder.config); err != nil {
 		return nil, located(tree, err)
 	}
-	if err := (linter{c.builder.config.Builtins, c.on}).lint(tree.Node); err != nil {
+	if err := (linter{c.builder.config.Builtins, c.on, c.names.Funcs}).lint(tree.Node); err != nil {
 		return nil, located(tree, err)
 	}
 	if msg := w.check(tree.Node); msg != "" {

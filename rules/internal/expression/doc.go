@@ -14,5 +14,6 @@
 //     describe the names in its text.
 //
 // The environment of a condition is in env.go. Its functions are in functions.go, builtins.go and
-// lookup.go. The messages for authors of rules are in messages.go.
+// lookup.go, and those of the program in own.go. A new look-up is a row of facts.LookupSpecs
+// and a case in runner/internal/lookups. The messages for authors of rules are in messages.go.
 package expression

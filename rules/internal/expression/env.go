@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"context"
 	"errors"
 	"reflect"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/casing"
 	"github.com/org/foreman-action/rules/internal/cost"
 	"github.com/org/foreman-action/rules/internal/events"
+	"github.com/org/foreman-action/rules/internal/expression/own"
 	"github.com/org/foreman-action/rules/internal/forms"
 	"github.com/org/foreman-action/rules/internal/match"
 	"github.com/org/foreman-action/triage"
@@ -22,7 +24,7 @@ type env struct {
 	Event event              `expr:"event"`
 	Actor triage.Actor       `expr:"actor"`
 	Repo  repo               `expr:"repo"`
-	Pull  triage.PullRequest `expr:"pr"` // only its type; the function __pull returns the value
+	Pull  triage.PullRequest `expr:"pr"` // only its type; the function __pr returns the value
 	// Run is the first argument of the functions of rules. The guard inserts it; rules cannot name
 	// it.
 	Run *run `expr:"__run"`
@@ -52,7 +54,7 @@ type repo struct {
 // runName is the name of env.Run. Rules cannot use names that start with "__".
 const runName = "__run"
 
-func newEnv(f facts.Facts) *env {
+func newEnv(ctx context.Context, f facts.Facts) *env {
 	e := &env{
 		Issue: issue{f.Issue, f.Issue.Title + "\n\n" + f.Issue.Body},
 		Event: event{f.Event, events.Key(f.Event.Name, f.Event.Action)},
@@ -60,7 +62,7 @@ func newEnv(f facts.Facts) *env {
 		Repo:  repo{f.Repo, f.Repo.Owner + "/" + f.Repo.Name},
 	}
 	e.Run = &run{
-		facts: &f, labels: f.Issue.Labels, meter: cost.NewMeter(),
+		ctx: ctx, facts: &f, labels: f.Issue.Labels, meter: cost.NewMeter(),
 		matcher: match.NewMatcher(f.Issue.Title, f.Issue.Body, e.Issue.Text, f.Event.Comment.Body),
 		forms:   forms.NewReader(f.Issue.Body),
 		pull:    pullReader{known: f.Pull != nil || !f.Issue.PullRequest},
@@ -73,6 +75,7 @@ func newEnv(f facts.Facts) *env {
 
 // A run is the state of one evaluation.
 type run struct {
+	ctx     context.Context //nolint:containedctx // of the evaluation; expressions pass their functions nothing but this value
 	facts   *facts.Facts
 	labels  []string
 	meter   cost.Meter
@@ -81,6 +84,8 @@ type run struct {
 	forms   *forms.Reader
 	comment commentReader
 	pull    pullReader
+	looked  facts.Known // the results of look-ups
+	own     own.Calls   // calls of the program's own functions
 }
 
 // reset prepares the run for the next expression.
@@ -105,10 +110,15 @@ func arg[T any](args []any, i int) T {
 
 // nouns returns the types of structs that conditions can reach.
 func nouns() []reflect.Type {
-	return []reflect.Type{
+	list := []reflect.Type{
 		reflect.TypeFor[issue](), reflect.TypeFor[event](), reflect.TypeFor[triage.Comment](), reflect.TypeFor[triage.Actor](), reflect.TypeFor[repo](),
-		reflect.TypeFor[triage.PullRequest](), reflect.TypeFor[triage.Reactions](), reflect.TypeFor[facts.Memory](), reflect.TypeFor[facts.Author](), reflect.TypeFor[facts.Contrib](), reflect.TypeFor[Person](),
+		reflect.TypeFor[triage.PullRequest](), reflect.TypeFor[triage.Reactions](), reflect.TypeFor[Person](),
 	}
+	for _, root := range lookedUpRoots() {
+		s, _ := wholeOf(root)
+		list = append(list, typeOf(s))
+	}
+	return list
 }
 
 // nounName returns the name of a struct as messages write it.
@@ -123,35 +133,52 @@ func names(t reflect.Type) []string {
 		}
 	}
 	for _, f := range lookedUp() {
-		if f.root == eventField(t) {
+		if f.root == rootOf(t) && !slices.Contains(list, f.name) {
 			list = append(list, f.name)
 		}
 	}
 	return list
 }
 
-// eventField returns the name of the only field of env with that type; "" if there is none or more
-// than one.
-func eventField(t reflect.Type) string {
+// rootOf returns the name without a dot whose value has that type; "" if there is none.
+func rootOf(t reflect.Type) string {
 	for f := range reflect.TypeFor[env]().Fields() {
 		if f.Type == t {
 			return f.Tag.Get("expr")
 		}
 	}
+	for _, root := range lookedUpRoots() {
+		if s, _ := wholeOf(root); typeOf(s) == t {
+			return root
+		}
+	}
 	return ""
+}
+
+// lookedUpRoots returns the names without a dot that are looked up and no fields of env.
+func lookedUpRoots() []string {
+	var list []string
+	for _, s := range facts.LookupSpecs() {
+		if asked(s.Root) && !slices.Contains(list, s.Root) {
+			list = append(list, s.Root)
+		}
+	}
+	return list
+}
+
+// typeOf returns the type of a look-up's whole result.
+func typeOf(s facts.LookupSpec) reflect.Type {
+	return reflect.TypeOf(s.Value(&facts.Known{})).Elem()
 }
 
 // RootNames returns the names of values that rules may use, without fields.
 func RootNames() []string {
-	return append(eventFields(), formName, tablesName, nowName, memoryName, authorName, contribName)
+	return slices.Concat(eventFields(), []string{formName, tablesName, nowName}, lookedUpRoots())
 }
 
 // Names that are not fields of env. The guard replaces them by calls.
 const (
-	formName    = "form"
-	tablesName  = "tables"
-	nowName     = "now"
-	memoryName  = "memory"
-	authorName  = "author"
-	contribName = "contrib"
+	formName   = "form"
+	tablesName = "tables"
+	nowName    = "now"
 )

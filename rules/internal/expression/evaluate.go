@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"context"
 	"errors"
 
 	"github.com/expr-lang/expr/file"
@@ -17,8 +18,13 @@ type Evaluation struct {
 	machine vm.VM
 }
 
-// NewEvaluation returns an evaluation for the facts of an event.
-func NewEvaluation(f facts.Facts) *Evaluation { return &Evaluation{env: newEnv(f)} }
+// NewEvaluation returns an evaluation for the facts of an event. Look-ups get ctx.
+func NewEvaluation(ctx context.Context, f facts.Facts) *Evaluation {
+	return &Evaluation{env: newEnv(ctx, f)}
+}
+
+// Context returns the context of the evaluation.
+func (v *Evaluation) Context() context.Context { return v.env.Run.ctx }
 
 // Facts returns the facts of the event.
 func (v *Evaluation) Facts() *facts.Facts { return v.env.Run.facts }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/expr-lang/expr/builtin"
 
-	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/expression/missing"
 	"github.com/org/foreman-action/rules/internal/forms"
 	"github.com/org/foreman-action/rules/internal/match"
@@ -23,7 +22,7 @@ func functions() []*builtin.Function {
 	fn := func(name string, f func(...any) (any, error), types ...reflect.Type) *builtin.Function {
 		return &builtin.Function{Name: name, Func: f, Types: types}
 	}
-	return []*builtin.Function{
+	list := []*builtin.Function{
 		fn("label", label, reflect.TypeFor[func(*run, string) bool]()),
 		fn("any_label", anyLabel, reflect.TypeFor[func(*run, string, ...string) bool]()),
 		fn("join", join, reflect.TypeFor[func(*run, any) string](), reflect.TypeFor[func(*run, any, string) string]()),
@@ -41,17 +40,6 @@ func functions() []*builtin.Function {
 		fn("__form_list", formListOf, reflect.TypeFor[func(*run, *forms.Field) []string]()),
 		fn("__form_nil", formIsNil, reflect.TypeFor[func(*run, *forms.Field) bool]()),
 		fn("__form_any", formAny, reflect.TypeFor[func(*run, *forms.Field) any]()),
-		fn("__permission", permission, reflect.TypeFor[func(*run) string]()),
-		fn("__author", whole(facts.Lookup.Author), reflect.TypeFor[func(*run) facts.Author]()),
-		fn("__files", textsOf(facts.Lookup.Files), reflect.TypeFor[func(*run) []string]()),
-		fn("__commit_messages", textsOf(facts.Lookup.Messages), reflect.TypeFor[func(*run) []string]()),
-		fn("__approved_by", whole(approvedBy), reflect.TypeFor[func(*run) []string]()),
-		fn("__changes_requested_by", whole(changesRequestedBy), reflect.TypeFor[func(*run) []string]()),
-		fn("__pull", pulled, reflect.TypeFor[func(*run) triage.PullRequest]()),
-		fn("__draft", draft, reflect.TypeFor[func(*run) bool]()),
-		fn("__reviewers", reviewers, reflect.TypeFor[func(*run) []string]()),
-		fn("__memory", whole(facts.Lookup.Memory), reflect.TypeFor[func(*run) facts.Memory]()),
-		fn("__contrib", whole(facts.Lookup.Contrib), reflect.TypeFor[func(*run) facts.Contrib]()),
 		fn("label_age", labelAge, reflect.TypeFor[func(*run, string) time.Duration]()),
 		fn("idle", idle, reflect.TypeFor[func(*run) time.Duration](), reflect.TypeFor[func(*run, string) time.Duration]()),
 		fn("__idle_is", idleIs, reflect.TypeFor[func(*run, string, time.Duration) bool](), reflect.TypeFor[func(*run, string, string, time.Duration) bool]()),
@@ -77,7 +65,19 @@ func functions() []*builtin.Function {
 		fn("__or_list", missing.OrList, wrapperType),
 		fn("__pay", pay, wrapperType),
 		fn("__made", made, wrapperType),
+		fn("__pr", pulled, reflect.TypeFor[func(*run) triage.PullRequest]()),
 	}
+	add := func(name string, f func(...any) (any, error), result reflect.Type) {
+		list = append(list, fn(name, f, reflect.FuncOf([]reflect.Type{reflect.TypeFor[*run]()}, []reflect.Type{result}, false)))
+	}
+	for _, root := range lookedUpRoots() {
+		s, _ := wholeOf(root)
+		add("__"+root, whole(s), typeOf(s))
+	}
+	for _, f := range lookedUp() {
+		add(f.function(), f.read, f.typ)
+	}
+	return list
 }
 
 // allowed lists the built-in functions of expr that rules may use: those whose work and result size
@@ -121,12 +121,15 @@ func Names() []string {
 		}
 	}
 	fields("", reflect.TypeFor[env]())
-	fields(memoryName+".", reflect.TypeFor[facts.Memory]())
-	fields(authorName+".", reflect.TypeFor[facts.Author]())
-	fields(contribName+".", reflect.TypeFor[facts.Contrib]())
+	for _, root := range lookedUpRoots() {
+		s, _ := wholeOf(root)
+		fields(root+".", typeOf(s))
+	}
 	list = append(list, nowName, formName+".<name>", tablesName+".<name>")
 	for _, f := range lookedUp() {
-		list = append(list, f.path())
+		if !slices.Contains(list, f.path()) {
+			list = append(list, f.path())
+		}
 	}
 	return slices.Concat(list, functionNames(), allowed())
 }

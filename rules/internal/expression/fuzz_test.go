@@ -36,7 +36,7 @@ func FuzzExpression(f *testing.F) {
 			if err != nil {
 				t.Fatalf("%q: a mistake that is found late: %v", src, err)
 			}
-			v := NewEvaluation(facts.Facts{Issue: triage.Issue{Number: 1, Title: "t", Body: body, Labels: []string{"a", "B"}}})
+			v := NewEvaluation(t.Context(), facts.Facts{Issue: triage.Issue{Number: 1, Title: "t", Body: body, Labels: []string{"a", "B"}}})
 			if _, err := eval(&v.machine, program, v.env); err != nil {
 				checkExprError(t, src, err)
 			}

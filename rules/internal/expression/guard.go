@@ -11,6 +11,7 @@ import (
 
 	length "github.com/org/foreman-action/internal/duration"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/cost"
 	"github.com/org/foreman-action/rules/internal/expression/syntax"
 	"github.com/org/foreman-action/rules/internal/expression/wording"
@@ -36,7 +37,7 @@ type guard struct {
 	states   *int                         // visited by all patterns for long texts
 	names    *symbols.Table
 	fields   map[string]*forms.Field // variables whose value is a form field
-	reads    map[string]bool         // which of memory, author and contrib the expression uses
+	reads    map[facts.Part]bool     // the look-ups that the expression uses
 }
 
 // check checks and patches the tree at place. loops is the number of loops around it.
@@ -50,10 +51,8 @@ func (g guard) check(place *ast.Node, loops int) error {
 	if err := g.refuse(*place, loops); err != nil {
 		return err
 	}
-	if id, ok := (*place).(*ast.IdentifierNode); ok && asked(id.Value) {
-		g.reads[id.Value] = true
-	}
-	if asks(place) {
+	if part, ok := asks(place); ok {
+		g.reads[part] = true
 		return nil
 	}
 	inner := loops
@@ -102,8 +101,8 @@ func (g guard) refuse(n ast.Node, loops int) error {
 		if callee.Value == nowName {
 			return refuse(n, "now is a time, not a function; write it without ()")
 		}
-		if field := map[string]string{memoryName: "tasks", authorName: "issues", contribName: "score"}[callee.Value]; field != "" {
-			return refuse(n, "%s is not a function; use one of its fields, such as %s.%s", callee.Value, callee.Value, field)
+		if s, ok := wholeOf(callee.Value); ok && asked(callee.Value) {
+			return refuse(n, "%s is not a function; use one of its fields, such as %s.%s", callee.Value, callee.Value, s.Fields[0].Name)
 		}
 	case *ast.BinaryNode:
 		if n.Operator == ".." {
@@ -167,7 +166,11 @@ func (g guard) patch(place *ast.Node) error {
 		if err := constantArgument(n); err != nil {
 			return err
 		}
-		if name := n.Callee.(*ast.IdentifierNode).Value; metered(name) {
+		name := n.Callee.(*ast.IdentifierNode).Value
+		if name == "any_file" || name == "all_files" {
+			g.reads[facts.FilesPart] = true
+		}
+		if _, own := g.names.Funcs[name]; own || metered(name) {
 			n.Arguments = append([]ast.Node{at(&ast.IdentifierNode{Value: runName}, n)}, n.Arguments...)
 		}
 	case *ast.BinaryNode:
@@ -210,7 +213,7 @@ func short(n ast.Node) bool {
 		return false
 	}
 	root, ok := m.Node.(*ast.IdentifierNode)
-	return ok && slices.Contains(eventFields(), root.Value) || syntax.Calls(m.Node, "__pull")
+	return ok && slices.Contains(eventFields(), root.Value) || syntax.Calls(m.Node, "__pr")
 }
 
 // constantArgument checks the last argument of a call if it is a constant, and parses it once. The

@@ -125,7 +125,7 @@ func TestHostileLookups(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			v := NewEvaluation(facts)
+			v := NewEvaluation(t.Context(), facts)
 			program, err := NewCompiler(symbols.New()).compile(tt.src, Bool)
 			checkError(t, "load", err, "")
 			if err != nil {

@@ -123,7 +123,7 @@ func TestHostileExpressions(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			c := NewCompiler(symbols.New())
-			v := NewEvaluation(facts)
+			v := NewEvaluation(t.Context(), facts)
 			program, err := c.compile(tt.src, Bool)
 			checkError(t, "load", err, tt.load)
 			if err == nil {
@@ -162,7 +162,7 @@ func TestBoundsAreOfOneExpression(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := NewEvaluation(hostileFacts())
+	v := NewEvaluation(t.Context(), hostileFacts())
 	for i := range 3 {
 		if got, err := eval(&v.machine, program, v.env); got != true || err != nil {
 			t.Fatalf("run %d: got %v, %v", i, got, err)
@@ -214,7 +214,7 @@ func TestOrdinaryConditionsFitTheLargestIssue(t *testing.T) {
 	for _, char := range []string{"a", "\u4e2d", "\U0001f600", "- [ ] I have read ", "0f ", "\n"} {
 		body := []rune(strings.Repeat(char, 65_536))[:65_536]
 		facts := facts.Facts{Issue: triage.Issue{Number: 1, Title: strings.Repeat("\U0001f600", 256), Body: string(body)}}
-		v := NewEvaluation(facts)
+		v := NewEvaluation(t.Context(), facts)
 		for _, src := range tests {
 			program, err := NewCompiler(symbols.New()).compile(src, Bool)
 			if err != nil {
@@ -231,7 +231,7 @@ func TestOrdinaryConditionsFitTheLargestIssue(t *testing.T) {
 // once.
 func TestCaseIsChangedOnce(t *testing.T) {
 	t.Parallel()
-	v := NewEvaluation(hostileFacts())
+	v := NewEvaluation(t.Context(), hostileFacts())
 	c := NewCompiler(symbols.New())
 	for range 2 {
 		program, err := c.compile(`lower(issue.body) == "" or lower(issue.body) == "a" or upper(issue.body) == ""`, Bool)

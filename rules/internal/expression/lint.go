@@ -12,6 +12,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
 
+	"github.com/org/foreman-action/internal/rulesource"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/internal/events"
@@ -23,6 +24,7 @@ import (
 type linter struct {
 	builtins map[string]*builtin.Function // functions that rules may use
 	on       []string                     // the events in the rule's "on"; nil: it has no "on"
+	own      map[string]rulesource.Func
 }
 
 // lint checks a typed tree.
@@ -43,6 +45,8 @@ func (l linter) lint(n ast.Node) error {
 		return l.checkValues(n)
 	case *ast.BuiltinNode:
 		return l.checkConstant(n)
+	case *ast.CallNode:
+		return checkOwn(n, l.own)
 	}
 	return nil
 }
@@ -70,7 +74,10 @@ func checkNil(n *ast.BinaryNode) error {
 	if !isField(field) {
 		return nil
 	}
-	written := strings.NewReplacer("__pull("+runName+")", "pr", "("+runName+", ", "(", "("+runName+")", "()").Replace(field.String())
+	written := strings.NewReplacer("__pr("+runName+")", "pr", "("+runName+", ", "(", "("+runName+")", "()").Replace(field.String())
+	if isLookedUpTime(field) {
+		written = fieldName(field)
+	}
 	return refuse(n, "%s is never nil; %s", written, insteadOfNil(field))
 }
 
@@ -83,7 +90,7 @@ func isField(n ast.Node) bool {
 		_, named := n.Property.(*ast.StringNode)
 		return named && isField(n.Node)
 	case *ast.CallNode:
-		return n.Type() == reflect.TypeFor[Person]() || n.Type() == reflect.TypeFor[triage.PullRequest]()
+		return n.Type() == reflect.TypeFor[Person]() || n.Type() == reflect.TypeFor[triage.PullRequest]() || isLookedUpTime(n)
 	case *ast.IdentifierNode:
 		t := n.Type()
 		return slices.Contains(nouns(), t)
@@ -91,9 +98,17 @@ func isField(n ast.Node) bool {
 	return false
 }
 
+// isLookedUpTime reports whether n is a time that is looked up, such as author.created_at.
+func isLookedUpTime(n ast.Node) bool {
+	return n.Type() == reflect.TypeFor[time.Time]() && slices.ContainsFunc(lookedUp(), func(f lookedUpField) bool { return f.path() == fieldName(n) })
+}
+
 // insteadOfNil describes how to test whether a field is unset.
 func insteadOfNil(n ast.Node) string {
 	t := n.Type()
+	if isLookedUpTime(n) {
+		return "if it is unknown, the rule does nothing"
+	}
 	if t == reflect.TypeFor[time.Time]() {
 		return "a time is always set"
 	}
@@ -212,7 +227,7 @@ func fieldName(n ast.Node) string {
 	case *ast.CallNode:
 		callee, ok := n.Callee.(*ast.IdentifierNode)
 		for _, f := range lookedUp() {
-			if ok && callee.Value == f.function {
+			if ok && callee.Value == f.function() {
 				return f.path()
 			}
 		}

@@ -3,9 +3,11 @@ package expression
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/expr-lang/expr/ast"
@@ -20,7 +22,7 @@ import (
 )
 
 // ErrNoLookup is the error of an expression that needs a look-up when [facts.Facts] has no Lookup.
-var ErrNoLookup = errors.New("the event does not contain it, and a look-up needs a token: the input token, or GITHUB_TOKEN")
+var ErrNoLookup = errors.New("the event does not contain it, and no look-up is configured")
 
 var errPartial = errors.New("the timeline of the issue is too long to decide")
 
@@ -67,7 +69,7 @@ func (r *run) newest(match func(facts.Change) bool) (c facts.Change, found bool,
 		return c, false, p, err
 	}
 	for ask := l.Timeline; ; ask = l.Earlier {
-		if p, err = ask(); err == nil {
+		if p, err = ask(r.ctx); err == nil {
 			err = r.meter.Steps.Charge(1 + len(p.Changes))
 		}
 		if err != nil {
@@ -86,46 +88,42 @@ func permission(args ...any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.Permission(r.facts.Actor.Login)
+	return l.Permission(r.ctx, r.facts.Actor.Login)
+}
+
+// read looks a part up.
+func (r *run) read(p facts.Part) error {
+	l, err := r.lookup()
+	if err != nil {
+		return err
+	}
+	return l.Read(r.ctx, p, &r.looked)
 }
 
 // whole returns the function for a name whose value is the whole result of a look-up.
-func whole[T any](ask func(facts.Lookup) (T, error)) func(args ...any) (any, error) {
-	return func(args ...any) (any, error) {
-		l, err := arg[*run](args, 0).lookup()
-		if err != nil {
-			return nil, err
-		}
-		return ask(l)
-	}
-}
-
-// textsOf returns the function for a list of texts that is looked up, such as pr.files.
-func textsOf(read func(facts.Lookup) ([]string, error)) func(...any) (any, error) {
+func whole(s facts.LookupSpec) func(args ...any) (any, error) {
 	return func(args ...any) (any, error) {
 		r := arg[*run](args, 0)
-		l, err := r.lookup()
-		if err != nil {
+		if err := r.read(s.Part); err != nil {
 			return nil, err
 		}
-		list, err := read(l)
-		if err != nil {
-			return nil, err
-		}
-		return list, r.meter.Steps.Charge(1 + len(list))
+		return reflect.ValueOf(s.Value(&r.looked)).Elem().Interface(), nil
 	}
 }
 
-// approvedBy implements pr.approved_by.
-func approvedBy(l facts.Lookup) ([]string, error) {
-	reviews, err := l.Reviews()
-	return reviews.ApprovedBy, err
-}
-
-// changesRequestedBy implements pr.changes_requested_by.
-func changesRequestedBy(l facts.Lookup) ([]string, error) {
-	reviews, err := l.Reviews()
-	return reviews.ChangesRequestedBy, err
+// fieldOfLookup returns the function for one field of the result of a look-up.
+func fieldOfLookup(s facts.LookupSpec, name string) func(...any) (any, error) {
+	return func(args ...any) (any, error) {
+		r := arg[*run](args, 0)
+		if err := r.read(s.Part); err != nil {
+			return nil, err
+		}
+		value := s.Field(&r.looked, name).Interface()
+		if list, ok := value.([]string); ok {
+			return value, r.meter.Steps.Charge(1 + len(list))
+		}
+		return value, nil
+	}
 }
 
 // A pullReader looks up the fields that only pull requests have, once.
@@ -140,16 +138,11 @@ func pulled(args ...any) (any, error) {
 	if r.pull.known {
 		return r.pull.value, nil
 	}
-	l, err := r.lookup()
-	if err != nil {
+	if err := r.read(facts.PullPart); err != nil {
 		return nil, err
 	}
-	p, err := l.Pull()
-	if err != nil {
-		return nil, err
-	}
-	r.pull = pullReader{true, p}
-	return p, nil
+	r.pull = pullReader{true, r.looked.PullRequest}
+	return r.pull.value, nil
 }
 
 // draft implements pr.draft. It needs no look-up, because every event on a pull request contains
@@ -334,59 +327,77 @@ func removedByHuman(args ...any) (any, error) {
 	return c.Kind == "unlabeled" && c.Human, err
 }
 
-// asks replaces a looked-up name, such as pr.files, by a call of the function that looks it up. ok
-// is false for any other node.
-func asks(place *ast.Node) (ok bool) {
+// asks replaces a looked-up name, such as pr.files, by a call of the function that looks it up. part
+// is what the function reads; ok is false for any other node.
+func asks(place *ast.Node) (part facts.Part, ok bool) {
 	function := ""
 	switch n := (*place).(type) {
 	case *ast.IdentifierNode:
-		switch {
-		case asked(n.Value):
-			function = "__" + n.Value
-		case n.Value == "pr":
-			function = "__pull"
+		if s, looked := wholeOf(n.Value); looked {
+			function, part = "__"+n.Value, s.Part
 		}
 	case *ast.MemberNode:
 		root, ok := n.Node.(*ast.IdentifierNode)
 		name, named := n.Property.(*ast.StringNode)
 		if !ok || !named {
-			return false
-		}
-		if root.Value == "pr" && name.Value == "draft" {
-			function = "__draft"
+			return "", false
 		}
 		for _, f := range lookedUp() {
 			if f.root == root.Value && f.name == name.Value {
-				function = f.function
+				function, part = f.function(), f.part
 			}
 		}
 	}
 	if function == "" {
-		return false
+		return "", false
 	}
 	*place = call(function, *place)
-	return true
+	return part, true
 }
 
-// asked reports whether a name is looked up as a whole, such as memory.
-func asked(name string) bool { return name == memoryName || name == authorName || name == contribName }
-
-// A lookedUpField is a field that a function looks up, such as pr.files. Its root is a name of the
-// environment.
-type lookedUpField struct{ root, name, function string }
-
-func (f lookedUpField) path() string { return f.root + "." + f.name }
-
-func lookedUp() []lookedUpField {
-	return []lookedUpField{
-		{"actor", "permission", "__permission"},
-		{"pr", "files", "__files"},
-		{"pr", "commit_messages", "__commit_messages"},
-		{"pr", "approved_by", "__approved_by"},
-		{"pr", "changes_requested_by", "__changes_requested_by"},
-		{"pr", "reviewers", "__reviewers"},
+// wholeOf returns the look-up whose result is the value of a name, such as memory.
+func wholeOf(name string) (facts.LookupSpec, bool) {
+	specs := facts.LookupSpecs()
+	if i := slices.IndexFunc(specs, func(s facts.LookupSpec) bool { return s.Root == name }); i >= 0 {
+		return specs[i], true
 	}
+	return facts.LookupSpec{}, false
 }
+
+// asked reports whether a name that is no field of the environment is looked up as a whole.
+func asked(name string) bool {
+	_, ok := wholeOf(name)
+	return ok && !slices.Contains(eventFields(), name)
+}
+
+// A lookedUpField is a field that a function of its own looks up, such as pr.files.
+type lookedUpField struct {
+	root, name string
+	part       facts.Part // what the function reads; empty: something else, or nothing
+	read       func(...any) (any, error)
+	typ        reflect.Type // of the value
+}
+
+func (f lookedUpField) path() string     { return f.root + "." + f.name }
+func (f lookedUpField) function() string { return "__" + f.root + "_" + f.name }
+
+// lookedUp returns the fields that are no part of the value of their root.
+var lookedUp = sync.OnceValue(func() []lookedUpField {
+	list := []lookedUpField{
+		{"actor", "permission", "", permission, reflect.TypeFor[string]()},
+		{"pr", "draft", "", draft, reflect.TypeFor[bool]()},
+		{"pr", "reviewers", "", reviewers, reflect.TypeFor[[]string]()},
+	}
+	for _, s := range facts.LookupSpecs() {
+		if first, _ := wholeOf(s.Root); first.Part == s.Part {
+			continue
+		}
+		for _, f := range s.Fields {
+			list = append(list, lookedUpField{s.Root, f.Name, s.Part, fieldOfLookup(s, f.Name), s.Field(&facts.Known{}, f.Name).Type()})
+		}
+	}
+	return list
+})
 
 // anyFile implements any_file(glob, ...).
 func anyFile(args ...any) (any, error) {
@@ -404,14 +415,10 @@ const foldersPerStep = 8
 // eachFile counts the changed files that match one of the globs, and returns holds(hits, files).
 func eachFile(args []any, holds func(hits, files int) bool) (any, error) {
 	r := arg[*run](args, 0)
-	l, err := r.lookup()
-	if err != nil {
+	if err := r.read(facts.FilesPart); err != nil {
 		return nil, err
 	}
-	files, err := l.Files()
-	if err != nil {
-		return nil, err
-	}
+	files := r.looked.Changed
 	hits, globs := 0, globsOf(args[1:])
 	for _, file := range files {
 		hit, err := r.onPath(globs, file)

@@ -29,7 +29,7 @@ func TestOrdinaryGlobsFitTheLargestPullRequest(t *testing.T) {
 		for i := range hostileFiles {
 			known.Changed = append(known.Changed, strings.Repeat("a/", folders)+fmt.Sprint(i))
 		}
-		v := NewEvaluation(facts.Facts{Lookup: known})
+		v := NewEvaluation(t.Context(), facts.Facts{Lookup: known})
 		for _, src := range tests {
 			program, err := NewCompiler(symbols.New()).compile(src, Bool)
 			if err != nil {
@@ -67,7 +67,7 @@ func TestFilesAreCharged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := NewEvaluation(facts.Facts{Lookup: facts.Known{Changed: files}})
+		v := NewEvaluation(t.Context(), facts.Facts{Lookup: facts.Known{Changed: files}})
 		_, err = eval(&v.machine, program, v.env)
 		if (err == nil) != tt.fits || err != nil && !strings.Contains(err.Error(), "more than 100000 steps") {
 			t.Errorf("%.60s: got %v", tt.when, err)

@@ -3,12 +3,9 @@ package expression
 import (
 	"errors"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/org/foreman-action/triage"
 
 	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/file"
@@ -17,6 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/internal/expression/wording"
+	"github.com/org/foreman-action/triage"
 )
 
 // located turns an error of expr into one with a position and a message for the author of the rule.
@@ -33,17 +31,17 @@ func located(tree *parser.Tree, err error) error {
 }
 
 var (
-	unknownName  = regexp.MustCompile(`^unknown name (\S+)$`)
-	unknownField = regexp.MustCompile(`^type (\S+) has no field (\S+)$`)
-	goType       = regexp.MustCompile(`\*?\b(?:rules|facts|triage|expression|forms|match|semver)\.(\w+)`)
+	unknownName  = text.Regexp(`^unknown name (\S+)$`)
+	unknownField = text.Regexp(`^type (\S+) has no field (\S+)$`)
+	goType       = text.Regexp(`\*?\b(?:rules|facts|triage|expression|forms|match|semver)\.(\w+)`)
 )
 
 // message rewrites messages of expr that mention Go types or are too short.
 func message(msg string) string {
-	if m := unknownName.FindStringSubmatch(msg); m != nil {
+	if m := unknownName().FindStringSubmatch(msg); m != nil {
 		return msg + nameHint(m[1])
 	}
-	if m := unknownField.FindStringSubmatch(msg); m != nil {
+	if m := unknownField().FindStringSubmatch(msg); m != nil {
 		return fieldMessage(m[1], m[2])
 	}
 	for _, known := range []struct{ Part, msg string }{
@@ -59,7 +57,7 @@ func message(msg string) string {
 		}
 	}
 	msg += wording.OperatorHint(msg)
-	return strings.TrimSpace(goType.ReplaceAllStringFunc(msg, func(s string) string {
+	return strings.TrimSpace(goType().ReplaceAllStringFunc(msg, func(s string) string {
 		_, name, _ := strings.Cut(s, ".")
 		return nounName(name)
 	}))
@@ -100,6 +98,9 @@ func fieldMessage(typ, field string) string {
 		}
 		if typ == t.String() && field == "user" && slices.Contains(names(t), "author") {
 			return name + " has no field user; the login of who wrote it is in author"
+		}
+		if typ == t.String() && slices.ContainsFunc(lookedUp(), func(f lookedUpField) bool { return f.root == name && f.name == field }) {
+			return field + " cannot be read from a variable; write " + name + "." + field
 		}
 		if typ == t.String() {
 			return name + " has no field " + field + yamlfile.DidYouMean(field, names(t))

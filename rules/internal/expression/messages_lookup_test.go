@@ -23,7 +23,7 @@ func TestOrdinaryConditionsFitTheLongestMessages(t *testing.T) {
 		`all(pr.commit_messages, # startsWith "fix: ") and len(pr.commit_messages) == 250`,
 		`any(pr.commit_messages, lower(#) contains "[skip ci]")`,
 	} {
-		v := NewEvaluation(facts.Facts{Lookup: known})
+		v := NewEvaluation(t.Context(), facts.Facts{Lookup: known})
 		program, err := NewCompiler(symbols.New()).compile(src, Bool)
 		if err != nil {
 			t.Fatalf("%s: %v", src, err)

@@ -48,7 +48,7 @@ func FuzzMissing(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q: expr alone compiles it: %v", src, err)
 		}
-		v := NewEvaluation(facts.Facts{Issue: triage.Issue{Number: 1, Title: "t", Body: body, Labels: []string{"a", "B"}}})
+		v := NewEvaluation(t.Context(), facts.Facts{Issue: triage.Issue{Number: 1, Title: "t", Body: body, Labels: []string{"a", "B"}}})
 		want, err := eval(&v.machine, plain, v.env)
 		if err != nil {
 			return // a missing value, or another mistake

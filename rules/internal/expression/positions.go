@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/expression/syntax"
 )
 
@@ -39,16 +40,8 @@ func (x *Expression) Field() string {
 // ReadsLabels reports whether the value depends on the issue's labels.
 func (x *Expression) ReadsLabels() bool { return x.code.labels.any }
 
-// ReadsMemory reports whether the value depends on the memory of the issue.
-func (x *Expression) ReadsMemory() bool { return x.code.reads[memoryName] }
-
-// ReadsAuthor reports whether the value depends on the author's earlier issues and pull
-// requests.
-func (x *Expression) ReadsAuthor() bool { return x.code.reads[authorName] }
-
-// ReadsContrib reports whether the value depends on the score of how well the issue suits
-// contributors.
-func (x *Expression) ReadsContrib() bool { return x.code.reads[contribName] }
+// Reads reports whether the value depends on a look-up.
+func (x *Expression) Reads(p facts.Part) bool { return x.code.reads[p] }
 
 // AffectedBy reports whether the value may change when these labels change. Their names are in
 // lower case.

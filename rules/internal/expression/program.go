@@ -13,6 +13,7 @@ import (
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
 
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/expression/missing"
 	"github.com/org/foreman-action/rules/internal/expression/syntax"
 )
@@ -27,9 +28,9 @@ type builder struct {
 // for other events. It is safe for concurrent use.
 type code struct {
 	builder *builder
-	labels  labelReads      // the labels that a condition depends on
-	on      []string        // the events in the rule's "on"; nil: it has no "on"
-	reads   map[string]bool // which of memory, author and contrib it reads
+	labels  labelReads          // the labels that a condition depends on
+	on      []string            // the events in the rule's "on"; nil: it has no "on"
+	reads   map[facts.Part]bool // the look-ups that it uses
 
 	once    sync.Once
 	tree    *parser.Tree // nil once the program is built

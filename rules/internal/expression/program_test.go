@@ -50,7 +50,7 @@ func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			v := NewEvaluation(facts.Facts{Issue: triage.Issue{Body: "panic77, panic7 " + strings.Repeat(".", 200), Labels: []string{"x"}}, Event: triage.Event{Name: "issues", Action: "opened"}})
+			v := NewEvaluation(t.Context(), facts.Facts{Issue: triage.Issue{Body: "panic77, panic7 " + strings.Repeat(".", 200), Labels: []string{"x"}}, Event: triage.Event{Name: "issues", Action: "opened"}})
 			for _, x := range opened {
 				if value, err := v.Eval(x); value != false || err != nil {
 					t.Errorf("%s: got %v, %v", x.Source(), value, err)

@@ -31,7 +31,7 @@ func Types() []string {
 // A Field is a declared name for the section under a heading of an issue form.
 type Field struct {
 	Name string
-	key  string // the heading as HeadingKey returns it
+	key  string // the heading as text.HeadingKey returns it
 	Type string // one of [Types]
 
 	Heading  string // the heading as written in the file
@@ -73,7 +73,7 @@ func (d *Field) decode(f *yamlfile.File, n *yaml.Node) {
 	var heading string
 	if keys.Heading != nil && f.DecodeKey("heading", keys.Heading, &heading) {
 		d.Heading = strings.TrimLeft(heading, "# ")
-		d.key = HeadingKey(d.Heading)
+		d.key = text.HeadingKey(d.Heading)
 		if d.key == "" || utf8.RuneCountInString(heading) > maxHeading || strings.Contains(heading, "\n") {
 			f.Problemf(keys.Heading, "heading: want the label of a form's field, one line of at most %d characters", maxHeading)
 		}

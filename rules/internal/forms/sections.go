@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/rules/internal/markdown"
 )
 
@@ -78,20 +79,17 @@ func likely(list []section, at []int) int {
 
 // headingOf returns the text of a third-level heading; ok is false for other lines.
 func headingOf(l markdown.Line) (string, bool) {
-	text, ok := markdown.Outdent(l.Text)
+	heading, ok := markdown.Outdent(l.Text)
 	if !ok || l.Code || l.Comment {
 		return "", false
 	}
-	text, ok = strings.CutPrefix(text, "###")
-	if !ok || text != "" && text[0] != ' ' && text[0] != '\t' {
+	heading, ok = strings.CutPrefix(heading, "###")
+	if !ok || heading != "" && heading[0] != ' ' && heading[0] != '\t' {
 		return "", false
 	}
-	text = strings.TrimRight(text, " \t")
-	if open := strings.TrimRight(text, "#"); strings.HasSuffix(open, " ") || strings.HasSuffix(open, "\t") {
-		text = open // drop closing number signs
+	heading = strings.TrimRight(heading, " \t")
+	if open := strings.TrimRight(heading, "#"); strings.HasSuffix(open, " ") || strings.HasSuffix(open, "\t") {
+		heading = open // drop closing number signs
 	}
-	return HeadingKey(text), true
+	return text.HeadingKey(heading), true
 }
-
-// HeadingKey returns a heading for comparison: in lower case, with single spaces.
-func HeadingKey(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }

@@ -7,12 +7,13 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // A Template is an issue form of the repository: the fields that people fill in, in order.
 type Template struct {
-	order  []string // the headings as HeadingKey returns them
+	order  []string // the headings as text.HeadingKey returns them
 	fields []templateField
 }
 
@@ -41,7 +42,7 @@ func ParseTemplate(name string, src []byte) (t Template, ok bool) {
 	}
 	for _, item := range body.Content {
 		attributes, kind := yamlfile.Child(item, "attributes"), value(yamlfile.Child(item, "type"))
-		label := HeadingKey(value(yamlfile.Child(attributes, "label")))
+		label := text.HeadingKey(value(yamlfile.Child(attributes, "label")))
 		if label == "" || kind == "markdown" {
 			continue
 		}

@@ -2,11 +2,11 @@ package forms
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/rules/internal/markdown"
 	"github.com/org/foreman-action/rules/internal/semver"
 )
@@ -132,10 +132,10 @@ func fenced(lines []markdown.Line) bool {
 	return false
 }
 
-var numberPattern = regexp.MustCompile(`^[+-]?[0-9]{1,15}(\.[0-9]{1,15})?$`)
+var numberPattern = text.Regexp(`^[+-]?[0-9]{1,15}(\.[0-9]{1,15})?$`)
 
 func parseNumber(s string) (float64, bool) {
-	if !numberPattern.MatchString(s) {
+	if !numberPattern().MatchString(s) {
 		return 0, false
 	}
 	n, err := strconv.ParseFloat(s, 64)

@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/text"
 )
 
 // PlainLines returns the lines of a comment that readers see as its author's own text. These are
@@ -29,8 +29,8 @@ func PlainLines(comment string) []string {
 		return nil
 	}
 	comment = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(comment)
-	comment = blankLines.ReplaceAllString(comment, "\n\n") // each costs time in every open list
-	comment = tabInTag.ReplaceAllString(comment, "$1 ")    // the parser expects a space
+	comment = blankLines().ReplaceAllString(comment, "\n\n") // each costs time in every open list
+	comment = tabInTag().ReplaceAllString(comment, "$1 ")    // the parser expects a space
 	for line := range strings.Lines(comment) {
 		if len(line)-len(strings.TrimLeft(line, " \t>-+*0123456789.)")) > maxPrefix {
 			return nil
@@ -55,10 +55,10 @@ func PlainLines(comment string) []string {
 const maxPrefix = 64
 
 // blankLines matches blank lines.
-var blankLines = regexp.MustCompile(`\n(?:[ \t]*\n)+`)
+var blankLines = text.Regexp(`\n(?:[ \t]*\n)+`)
 
 // tabInTag matches a tab after the name of a tag.
-var tabInTag = regexp.MustCompile(`(</?[A-Za-z][A-Za-z0-9]*)\t`)
+var tabInTag = text.Regexp(`(</?[A-Za-z][A-Za-z0-9]*)\t`)
 
 // maxTags limits the number of open tags, and the number of lines that may begin a block of HTML.
 const maxTags = 16
@@ -118,7 +118,7 @@ func (w *plainWalker) block(n ast.Node) {
 // continues the paragraph.
 func (w *plainWalker) lazy(n ast.Node) {
 	for i := 1; i < n.Lines().Len(); i++ {
-		if !startsTag.Match(w.source[n.Lines().At(i).Start:]) {
+		if !startsTag().Match(w.source[n.Lines().At(i).Start:]) {
 			continue
 		}
 		if w.lazies++; w.lazies > maxTags {
@@ -139,7 +139,7 @@ func (w *plainWalker) upToBlank(start int) string {
 }
 
 // startsTag matches a text that may begin with a tag.
-var startsTag = regexp.MustCompile(`^[ \t]*</?[A-Za-z]`)
+var startsTag = text.Regexp(`^[ \t]*</?[A-Za-z]`)
 
 // within protects the open elements against end tags until the returned function is called. In a
 // list, a quote or a table browsers ignore end tags of elements outside.
@@ -152,7 +152,7 @@ func (w *plainWalker) within() func() {
 // no table.
 func (w *plainWalker) tableAt(lines []gmtext.Segment) int {
 	for i, l := range lines {
-		if i > 0 && delimiterRow.Match(l.Value(w.source)) {
+		if i > 0 && delimiterRow().Match(l.Value(w.source)) {
 			return i - 1
 		}
 	}
@@ -160,7 +160,7 @@ func (w *plainWalker) tableAt(lines []gmtext.Segment) int {
 }
 
 // delimiterRow matches the second line of a table.
-var delimiterRow = regexp.MustCompile(`^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\n?$`)
+var delimiterRow = text.Regexp(`^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\n?$`)
 
 // cutOff reports whether a block directly follows fenced code of a list or a quote that has no
 // closing fence. The author probably meant the block to be code.

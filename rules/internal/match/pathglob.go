@@ -3,7 +3,6 @@ package match
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/org/foreman-action/internal/text"
@@ -31,7 +30,7 @@ func AnyPath(globs [][]string, path string) (hit bool, work int) {
 }
 
 // globBraces matches alternatives as in other glob languages, such as *.{js,ts}.
-var globBraces = regexp.MustCompile(`(^|[^\\])\{[^{}]*,[^{}]*\}`)
+var globBraces = text.Regexp(`(^|[^\\])\{[^{}]*,[^{}]*\}`)
 
 // PathGlobMistake returns why a glob matches no file; "" when it may match one.
 func PathGlobMistake(glob string) string {
@@ -44,7 +43,7 @@ func PathGlobMistake(glob string) string {
 		return "! does not exclude files; write not any_file(...)"
 	case strings.HasPrefix(glob, "/") || strings.HasPrefix(glob, "./"):
 		return fmt.Sprintf("paths start at the repository's root, without a slash: %q", root)
-	case globBraces.MatchString(glob):
+	case globBraces().MatchString(glob):
 		return `braces have no special meaning; write several globs, "*.js", "*.ts"`
 	case err != nil:
 		return "a bracket is not closed, or the last character is a backslash"

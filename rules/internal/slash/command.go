@@ -3,7 +3,6 @@ package slash
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,7 +27,7 @@ const (
 	byteOrderMark = "\ufeff" // Markdown ignores it at the beginning of a text
 )
 
-var commandName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+var commandName = text.Regexp(`^[a-z][a-z0-9_-]{0,31}$`)
 
 // Commands returns the commands of a comment, in order and at most [MaxCommands]. A command is a
 // line that begins with "/foreman" and a name, in any case. Invisible characters and spaces other than
@@ -63,7 +62,7 @@ func commandOf(line string) (Command, bool) {
 	}
 	end := strings.IndexFunc(words+" ", unicode.IsSpace)
 	name, rest := strings.ToLower(words[:end]), strings.ReplaceAll(words[end:], "\t", " ")
-	if !commandName.MatchString(name) {
+	if !commandName().MatchString(name) {
 		return Command{}, false
 	}
 	return Command{Name: name, Rest: sanitize.NamePart(strings.TrimSpace(rest), maxRest)}, true
@@ -97,10 +96,10 @@ func (c Command) Args() []string {
 
 // CheckName returns an error if no command can have that name.
 func CheckName(name string) error {
-	if alone := strings.TrimSpace(strings.TrimPrefix(name, commandPrefix)); alone != name && commandName.MatchString(alone) {
+	if alone := strings.TrimSpace(strings.TrimPrefix(name, commandPrefix)); alone != name && commandName().MatchString(alone) {
 		return fmt.Errorf("command takes the name alone: command(%q)", alone)
 	}
-	if !commandName.MatchString(name) {
+	if !commandName().MatchString(name) {
 		return fmt.Errorf("command: %q is not the name of a command; write it like \"triage\"", text.Shorten(name, text.Quoted))
 	}
 	return nil

@@ -7,9 +7,9 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/rules"
-	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/command"
 	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
@@ -153,7 +153,7 @@ func TestFindTask(t *testing.T) {
 func TestUndoAnswer(t *testing.T) {
 	t.Parallel()
 	made := func(name string) history.Made {
-		return history.Made{Outcome: effect.Outcome{Thing: effect.Label, Name: name, There: true}}
+		return history.Made{Outcome: outcome.Outcome{Thing: outcome.Label, Name: name, There: true}}
 	}
 	step := func(v triage.Verdict, reason string) plan.Step {
 		return plan.Step{ActionResult: triage.ActionResult{Verdict: v, Reason: reason}}

@@ -68,7 +68,11 @@ func ruleText(r rules.RuleWhy) string {
 	}
 	fmt.Fprintf(&b, "%s %s  %s\n", sign, r.ID, why)
 	if r.Why != nil {
-		writeWhy(&b, *r.Why, 1)
+		for depth, part := range r.Why.All() {
+			if depth < maxWhyDepth {
+				fmt.Fprintf(&b, "%s%s  %s\n", strings.Repeat("  ", depth+1), line(part.Shown()), line(part.Text))
+			}
+		}
 	}
 	return b.String()
 }
@@ -79,25 +83,6 @@ const (
 	maxWhyDepth = 6
 	maxWhyLine  = 200
 )
-
-// writeWhy writes a part of a condition, and then the parts below it. A part that was not evaluated
-// has its value in parentheses.
-func writeWhy(b *strings.Builder, w rules.Why, depth int) {
-	value := w.Value
-	if w.Error != "" {
-		value = "! " + w.Error
-	}
-	if w.Idle {
-		value = "(" + value + ")"
-	}
-	fmt.Fprintf(b, "%s%s  %s\n", strings.Repeat("  ", depth), line(value), line(w.Text))
-	if depth == maxWhyDepth {
-		return
-	}
-	for _, part := range w.Parts {
-		writeWhy(b, part, depth+1)
-	}
-}
 
 // line returns a text as one line, shortened if it is too long.
 func line(s string) string {

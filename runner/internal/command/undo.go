@@ -2,21 +2,20 @@ package command
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
 
 // taskPrefix matches the id of a task, or the beginning of one.
-var taskPrefix = regexp.MustCompile(`^[0-9a-f-]{4,36}$`)
+var taskPrefix = text.Regexp(`^[0-9a-f-]{4,36}$`)
 
 // FindTask returns the task for an undo: the one whose id begins with the first word of rest or, if
 // rest is empty, the newest one with a revertible action. rest is the text after the command. later
@@ -37,7 +36,7 @@ func FindTask(r memory.Record, later func(memory.Task) bool, rest string) (task 
 		return task, "no task of ours on this issue has an action that can be reverted, or all of them were changed since"
 	}
 	var found []memory.Task
-	if taskPrefix.MatchString(name) {
+	if taskPrefix().MatchString(name) {
 		for _, t := range r.Tasks {
 			if strings.HasPrefix(t.ID, name) {
 				found = append(found, t)
@@ -75,7 +74,7 @@ func UndoAnswer(task memory.Task, t history.Reversal, steps []plan.Step) string 
 	}
 	var stays []string
 	for _, a := range task.Actions {
-		if !effect.Revertible(a.Type) && a.Result == triage.Done && !slices.Contains(stays, sanitize.Code(a.Type)) {
+		if !outcome.Revertible(a.Type) && a.Result == triage.Done && !slices.Contains(stays, sanitize.Code(a.Type)) {
 			stays = append(stays, sanitize.Code(a.Type))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
@@ -56,7 +58,7 @@ type Target struct {
 	// Posted is called with the author of each comment that was posted; nil: it is not called.
 	Posted func(login string)
 	Sleep  func(context.Context, time.Duration) error // nil: a real timer
-	Log    func(format string, args ...any)           // receives progress messages, one line each
+	Log    *slog.Logger                               // receives the progress
 	Warn   func(format string, args ...any)
 }
 
@@ -135,6 +137,9 @@ func Abort(made, reviewed plan.Plan, err error) Outcome {
 	out.Err = err
 	return out
 }
+
+// repeated is the reason of an action that is not built in, if an earlier try may have carried it out.
+const repeated = "an earlier try may have carried it out; it was repeated with the same key"
 
 // didBefore is the reason why nothing is written for a step that is done.
 const didBefore = "an earlier attempt did it"
@@ -267,7 +272,8 @@ func (x *execution) doubled(err error) {
 // finish records the final result of a step.
 func (x *execution) finish(ctx context.Context, r triage.ActionResult) {
 	x.Journal.mark(ctx, r)
-	x.Log("%d. %s: %s", r.Index+1, r.Action.Type, describe(r))
+	//nolint:sloglint // people read this line in the log of the action
+	x.Log.InfoContext(ctx, fmt.Sprintf("%d. %s: %s", r.Index+1, r.Action.Type, describe(r)))
 }
 
 func describe(r triage.ActionResult) string {
@@ -307,6 +313,9 @@ func (x *execution) carryOut(ctx context.Context, steps []*plan.Step) (left []*p
 		return steps, err
 	}
 	left = slices.Clone(steps)
+	if left[0].Own() && x.resumed && x.Journal.Began(left[0].Index) {
+		left[0].Reason = repeated
+	}
 	for try := 1; ; try++ {
 		if err := x.guard(ctx); err != nil {
 			return left, err
@@ -321,7 +330,8 @@ func (x *execution) carryOut(ctx context.Context, steps []*plan.Step) (left []*p
 		if !errors.Is(err, triage.ErrUncertain) {
 			return left, err
 		}
-		x.Log("%d. %s: %v; checking whether it was carried out", left[0].Index+1, left[0].Action.Type, err)
+		//nolint:sloglint // as in finish
+		x.Log.InfoContext(ctx, fmt.Sprintf("%d. %s: checking whether it was carried out", left[0].Index+1, left[0].Action.Type), "error", err)
 		looks := Looks{Rest: Settle}
 		for len(left) > 0 && looks.Rest > 0 {
 			if werr := x.sleep(ctx, looks.Next()); werr != nil {
@@ -339,7 +349,10 @@ func (x *execution) carryOut(ctx context.Context, steps []*plan.Step) (left []*p
 			// Several labels are removed by another API, which may not exist on this host. The
 			// caller then removes each label separately. Removing a label twice does no harm.
 			return left, fmt.Errorf("the labels were not removed together: %v", err) //nolint:errorlint // the outcome is known
-		case try == maxTries:
+		case left[0].Own():
+			left[0].Reason = repeated
+		}
+		if try == maxTries {
 			return left, fmt.Errorf("gave up after %d tries: %w", maxTries, err)
 		}
 	}
@@ -402,6 +415,10 @@ func (x *execution) write(ctx context.Context, steps []*plan.Step) error {
 	case effect.RemoveLabels:
 		_, err := x.Host.Write(calm, x.Identity.Ref, x.removal(labelsOf(steps)))
 		return err
+	case effect.Custom:
+		w, err := x.Host.Write(calm, x.Identity.Ref, e)
+		s.URL = w.Comment.URL
+		return err
 	default:
 		_, err := x.Host.Write(calm, x.Identity.Ref, e)
 		return err
@@ -414,7 +431,7 @@ func (x *execution) assign(ctx context.Context, s *plan.Step, e effect.Assign) e
 	if err != nil {
 		return err
 	}
-	accepted := effect.NamesOf(w.Accepted)
+	accepted := outcome.NamesOf(w.Accepted)
 	if dropped := accepted.NotIn(e.Logins); len(dropped) > 0 {
 		s.Reason = "GitHub did not accept " + strings.Join(dropped, ", ")
 	}
@@ -492,13 +509,15 @@ func (x *execution) missing(ctx context.Context, steps []*plan.Step) ([]*plan.St
 		return steps, err
 	case effect.React:
 		return steps, nil // adding the same reaction twice does no harm
+	case effect.Custom:
+		return steps, nil // it is repeated with the same key
 	default:
 		issue, err := x.Host.Issue(ctx, x.Identity.Ref)
 		if err != nil {
 			return steps, err
 		}
-		now := effect.StateOf(issue.Issue)
-		return slices.DeleteFunc(steps, func(s *plan.Step) bool { return effect.Holds(s.Effect, now) }), nil
+		now := outcome.StateOf(issue.Issue)
+		return slices.DeleteFunc(steps, func(s *plan.Step) bool { return outcome.Holds(s.Effect, now) }), nil
 	}
 }
 

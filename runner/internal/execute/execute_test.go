@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -127,7 +128,7 @@ func newApplyCase(t *testing.T, ar *txtar.Archive) *applyCase {
 	}
 	c.client, c.fresh, c.start = client, true, start
 	c.target = execute.Target{
-		Host: client, Sleep: sleep, Log: func(string, ...any) {},
+		Host: client, Sleep: sleep, Log: slog.New(slog.DiscardHandler),
 		Warn: func(format string, args ...any) { c.warnings = append(c.warnings, fmt.Sprintf(format, args...)) },
 		Identity: history.Identity{
 			Ref: triage.Ref{Owner: "octo", Repo: "hello", Number: 7}, Task: applyTask, Login: "github-actions[bot]",

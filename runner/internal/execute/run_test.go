@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -121,7 +122,7 @@ func newFixture(t *testing.T, actions ...string) *fixture {
 			Warn: func(format string, args ...any) { f.warned = append(f.warned, fmt.Sprintf(format, args...)) },
 		},
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		Log:   func(string, ...any) {},
+		Log:   slog.New(slog.DiscardHandler),
 		Warn:  func(format string, args ...any) { f.warned = append(f.warned, fmt.Sprintf(format, args...)) },
 	}
 	return f

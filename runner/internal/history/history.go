@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/text"
-	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -72,6 +72,13 @@ func Kinds(kinds ...string) func(triage.TimelineEvent) bool {
 	return func(e triage.TimelineEvent) bool { return slices.Contains(kinds, e.Kind) }
 }
 
+// Named matches events of the given kinds about a name.
+func Named(name string, kinds ...string) func(triage.TimelineEvent) bool {
+	return func(e triage.TimelineEvent) bool {
+		return slices.Contains(kinds, e.Kind) && text.Fold(triage.EventValue(e)) == text.Fold(name)
+	}
+}
+
 // Milestone matches the events that set or removed a milestone. An empty title matches any
 // milestone.
 func Milestone(title string) func(triage.TimelineEvent) bool {
@@ -81,22 +88,22 @@ func Milestone(title string) func(triage.TimelineEvent) bool {
 }
 
 // kindsOf returns the kinds of the events that add and that remove a thing.
-func kindsOf(t effect.Thing) (there, gone string) {
+func kindsOf(t outcome.Thing) (there, gone string) {
 	switch t {
-	case effect.Label:
+	case outcome.Label:
 		return "labeled", "unlabeled"
-	case effect.Assignee:
+	case outcome.Assignee:
 		return "assigned", "unassigned"
-	case effect.Openness:
+	case outcome.Openness:
 		return "reopened", "closed"
-	case effect.Forbidden, effect.Scheduled:
+	case outcome.Forbidden, outcome.Scheduled:
 	}
 	return "", ""
 }
 
 // About matches the events about the thing of an outcome. It matches no event if only the memory
 // contains the thing.
-func About(o effect.Outcome) func(triage.TimelineEvent) bool {
+func About(o outcome.Outcome) func(triage.TimelineEvent) bool {
 	there, gone := kindsOf(o.Thing)
 	return func(e triage.TimelineEvent) bool {
 		if there == "" || e.Kind != there && e.Kind != gone {
@@ -104,11 +111,11 @@ func About(o effect.Outcome) func(triage.TimelineEvent) bool {
 		}
 		name := ""
 		switch o.Thing {
-		case effect.Label:
+		case outcome.Label:
 			name = e.Label
-		case effect.Assignee:
+		case outcome.Assignee:
 			name = e.Assignee
-		case effect.Openness, effect.Forbidden, effect.Scheduled:
+		case outcome.Openness, outcome.Forbidden, outcome.Scheduled:
 		}
 		return o.Name == "" || text.Fold(name) == text.Fold(o.Name)
 	}

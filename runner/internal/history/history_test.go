@@ -10,7 +10,7 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -35,18 +35,18 @@ func historyOf(t *testing.T, src string) History {
 }
 
 var (
-	labelThere = effect.Outcome{Thing: effect.Label, Name: "bug", There: true}
-	labelGone  = effect.Outcome{Thing: effect.Label, Name: "bug"}
+	labelThere = outcome.Outcome{Thing: outcome.Label, Name: "bug", There: true}
+	labelGone  = outcome.Outcome{Thing: outcome.Label, Name: "bug"}
 )
 
 // TestRemovedBefore checks which labels and assignees must not be added because a person removed
 // them.
 func TestRemovedBefore(t *testing.T) {
 	t.Parallel()
-	login := effect.Outcome{Thing: effect.Assignee, Name: "mona", There: true}
+	login := outcome.Outcome{Thing: outcome.Assignee, Name: "mona", There: true}
 	tests := []struct {
 		name, timeline string
-		outcome        effect.Outcome
+		outcome        outcome.Outcome
 		want           string // empty: adding is permitted
 	}{
 		{"nothing happened", "", labelThere, ""},
@@ -422,20 +422,20 @@ func TestRevert(t *testing.T) {
 func TestRevertWords(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		thing             effect.Thing
+		thing             outcome.Thing
 		there             bool
 		subject, reverted string
 	}{
-		{effect.Label, true, "the label `x`", "the label `x` is removed"},
-		{effect.Label, false, "the label `x`", "the label `x` is added again"},
-		{effect.Assignee, true, "the assignee `x`", "`x` is unassigned"},
-		{effect.Assignee, false, "the assignee `x`", "`x` is assigned again"},
-		{effect.Openness, false, "the state of the issue", "the issue is opened again"},
-		{effect.Forbidden, true, "the record of the label `x`", "the label `x` may be added again"},
-		{effect.Scheduled, true, "the scheduled close", "the scheduled close is canceled"},
+		{outcome.Label, true, "the label `x`", "the label `x` is removed"},
+		{outcome.Label, false, "the label `x`", "the label `x` is added again"},
+		{outcome.Assignee, true, "the assignee `x`", "`x` is unassigned"},
+		{outcome.Assignee, false, "the assignee `x`", "`x` is assigned again"},
+		{outcome.Openness, false, "the state of the issue", "the issue is opened again"},
+		{outcome.Forbidden, true, "the record of the label `x`", "the label `x` may be added again"},
+		{outcome.Scheduled, true, "the scheduled close", "the scheduled close is canceled"},
 	}
 	for _, tt := range tests {
-		m := Made{Outcome: effect.Outcome{Thing: tt.thing, Name: "x", There: tt.there}}
+		m := Made{Outcome: outcome.Outcome{Thing: tt.thing, Name: "x", There: tt.there}}
 		if m.Subject() != tt.subject || m.Reverted() != tt.reverted {
 			t.Errorf("%s %v: got %q and %q", tt.thing, tt.there, m.Subject(), m.Reverted())
 		}

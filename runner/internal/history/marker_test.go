@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -53,7 +54,7 @@ func TestMarkFirst(t *testing.T) {
 		}
 	}
 	longest := Marker{
-		Task: markerTask, Comment: 99, Scope: strings.Repeat("s", 64), Key: effect.AgentKey(strings.Repeat("k", 64)),
+		Task: markerTask, Comment: 99, Scope: strings.Repeat("s", 64), Key: outcome.AgentKey(strings.Repeat("k", 64)),
 		By: "retriage", Run: strings.Repeat("N", 26),
 	}
 	if n := utf8.RuneCountInString(longest.Mark("")); n+policy.MaxCommentLength > 65_536 {

@@ -64,7 +64,7 @@ func (id Identity) Find(list []triage.Comment, c effect.Comment, command string)
 	for _, posted := range list {
 		m, ok := ParseMarker(posted.Body)
 		same := ok && m.Task == id.Task && m.Scope == id.Scope && m.Key == c.Key && m.By == command && m.Comment == c.Nth
-		if same && (triage.SameLogin(posted.Author, id.Login) || ByApp(posted.AuthorType, posted.Body) || id.Nonce != "" && m.Run == id.Nonce) {
+		if same && (text.SameLogin(posted.Author, id.Login) || ByApp(posted.AuthorType, posted.Body) || id.Nonce != "" && m.Run == id.Nonce) {
 			return posted, true
 		}
 	}
@@ -92,7 +92,7 @@ func (id Identity) Latest(list []triage.Comment, key string) (newest triage.Comm
 	for _, c := range list {
 		switch m, marked := ParseMarker(c.Body); {
 		case !marked || m.Key != key:
-		case triage.SameLogin(c.Author, id.Login):
+		case text.SameLogin(c.Author, id.Login):
 			newest, ok = c, true
 		case ByApp(c.AuthorType, c.Body):
 			foreign = append(foreign, c)
@@ -130,7 +130,7 @@ func StickyOf(r memory.Record, source string) int64 {
 // ForeignAuthor returns a warning if our comment was posted by another account than expected, else
 // "".
 func (id Identity) ForeignAuthor(c triage.Comment) string {
-	if c.Author == "" || triage.SameLogin(c.Author, id.Login) {
+	if c.Author == "" || text.SameLogin(c.Author, id.Login) {
 		return ""
 	}
 	return fmt.Sprintf("comments are posted as %[1]s, but %[3]s is %[2]s: set %[4]s to %[1]q, or later runs may not recognise our work",

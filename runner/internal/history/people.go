@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/text"
-	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -20,7 +20,7 @@ const (
 
 // Ours reports whether our login caused an event. Other programs may use the same login. The login
 // of a deleted account is empty, so its events are never ours.
-func (h History) Ours(e triage.TimelineEvent) bool { return triage.SameLogin(e.Actor, h.Bot) }
+func (h History) Ours(e triage.TimelineEvent) bool { return text.SameLogin(e.Actor, h.Bot) }
 
 // Human reports whether a person caused an event: neither our login nor another program. The
 // person's account may be deleted by now.
@@ -42,7 +42,7 @@ func (h History) fromForm(e triage.TimelineEvent) bool {
 		return false
 	}
 	after := e.At.Sub(h.Issue.CreatedAt)
-	byAuthor := triage.SameLogin(e.Actor, h.Issue.Author) && !triage.IsMaintainer(h.Issue.Association)
+	byAuthor := text.SameLogin(e.Actor, h.Issue.Author) && !triage.IsMaintainer(h.Issue.Association)
 	return byAuthor && after <= formTime || h.filledIn() && after <= atOnce
 }
 
@@ -54,14 +54,14 @@ func (h History) filledIn() bool {
 
 // AddedBack returns the reason why a thing must not be removed, or "": the last event about it is
 // that a person added it. did describes the event in the reason.
-func (h History) AddedBack(o effect.Outcome, did string) string {
+func (h History) AddedBack(o outcome.Outcome, did string) string {
 	there, _ := kindsOf(o.Thing)
 	return h.Override(there, did, About(o))
 }
 
 // RemovedBefore returns the reason why a thing must not be added, or "": the last event about it is
 // that a person removed it. did describes the event in the reason.
-func (h History) RemovedBefore(o effect.Outcome, did string) string {
+func (h History) RemovedBefore(o outcome.Outcome, did string) string {
 	_, gone := kindsOf(o.Thing)
 	return h.Override(gone, did, About(o))
 }
@@ -71,10 +71,10 @@ func (h History) RemovedBefore(o effect.Outcome, did string) string {
 // name, and only one name fits. The caller must check that the repository has no label of that name
 // any more.
 func (h History) RemovedFormerly(label string) (removed triage.TimelineEvent, found bool) {
-	if _, known := h.Last(About(effect.Outcome{Thing: effect.Label, Name: label})); known || !h.Complete {
+	if _, known := h.Last(About(outcome.Outcome{Thing: outcome.Label, Name: label})); known || !h.Complete {
 		return removed, false
 	}
-	names := effect.NamesOf(h.Issue.Labels)
+	names := outcome.NamesOf(h.Issue.Labels)
 	for _, e := range slices.Backward(h.Events) {
 		if e.Kind != "labeled" && e.Kind != "unlabeled" || names.Has(e.Label) {
 			continue
@@ -122,7 +122,7 @@ func (h History) opens(e triage.TimelineEvent, byAuthor bool) bool {
 	case e.Kind == "reopened":
 		return true
 	}
-	return e.Kind == "commented" && (triage.SameLogin(e.Actor, h.Issue.Author) || !byAuthor && triage.IsMaintainer(e.Association))
+	return e.Kind == "commented" && (text.SameLogin(e.Actor, h.Issue.Author) || !byAuthor && triage.IsMaintainer(e.Association))
 }
 
 // SettlesReopen reports whether the events before e do not matter for [History.Reopen].
@@ -141,7 +141,7 @@ func (h History) Reopen() (may bool, why string) {
 		}
 		return true, "the timeline was read: no person closed the issue"
 	}
-	byAuthor := found && triage.SameLogin(closed.Actor, h.Issue.Author)
+	byAuthor := found && text.SameLogin(closed.Actor, h.Issue.Author)
 	word, ok := h.Last(func(e triage.TimelineEvent) bool {
 		return (!found || e.At.After(closed.At)) && h.opens(e, byAuthor)
 	})

@@ -2,10 +2,11 @@ package history
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
@@ -14,38 +15,17 @@ import (
 // ActionOf returns the type and the values of the action that causes such an event. ok is false for
 // events that no action causes, and for comments without a marker. The event may be by anyone.
 func ActionOf(e triage.TimelineEvent) (typ string, values []string, ok bool) {
-	named := func(typ, value string) (string, []string, bool) { return typ, one(value), true }
-	switch e.Kind {
-	case "labeled":
-		return named(protocol.ActionAddLabel, e.Label)
-	case "unlabeled":
-		return named(protocol.ActionRemoveLabel, e.Label)
-	case "closed":
-		return named(protocol.ActionCloseIssue, e.Reason)
-	case "reopened":
-		return named(protocol.ActionReopenIssue, "")
-	case "assigned":
-		return named(protocol.ActionAssign, e.Assignee)
-	case "unassigned":
-		return named(protocol.ActionUnassign, e.Assignee)
-	case "milestoned":
-		return named(protocol.ActionSetMilestone, e.Milestone)
-	case "demilestoned":
-		return named(protocol.ActionRemoveMilestone, e.Milestone)
-	case "issue_type_added", "issue_type_changed":
-		return named(protocol.ActionSetType, e.IssueType)
-	case "locked":
-		return named(protocol.ActionLock, e.Reason)
-	case "unlocked":
-		return named(protocol.ActionUnlock, "")
-	case "commented":
+	if e.Kind == "commented" {
 		m, ok := ParseMarker(e.Body)
 		if m.Key != "" {
 			return protocol.ActionUpdateComment, nil, ok
 		}
 		return protocol.ActionComment, nil, ok
 	}
-	return "", nil, false
+	if typ = actionBy(e.Kind); typ == "" {
+		return "", nil, false
+	}
+	return typ, one(triage.EventValue(e)), true
 }
 
 func one(s string) []string {
@@ -74,7 +54,7 @@ func (t Trace) joins(e triage.TimelineEvent, task string) bool {
 	return task == "" || t.Task == "" || task == t.Task
 }
 
-var taskID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+var taskID = text.Regexp(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // Rebuild makes a record from our events in a timeline, including comments with our marker. It
 // cannot restore who requested an action, and why. Traces for which own returns true belong to the
@@ -86,7 +66,7 @@ func Rebuild(h History, own func(Trace) bool) memory.Record {
 			continue
 		}
 		task, by := "", ""
-		if m, ok := h.OurComment(e); ok && taskID.MatchString(m.Task) {
+		if m, ok := h.OurComment(e); ok && taskID().MatchString(m.Task) {
 			task, by = m.Task, m.By
 		}
 		if n := len(traces); n == 0 || !traces[n-1].joins(e, task) {
@@ -150,3 +130,19 @@ func HumanChanges(h History) []memory.Change {
 	}
 	return list
 }
+
+// actionBy returns the name of the first action that the timeline lists by that kind of event; empty:
+// there is none.
+func actionBy(event string) string { return actionsByEvent()[event] }
+
+var actionsByEvent = sync.OnceValue(func() map[string]string {
+	names := map[string]string{}
+	for _, spec := range protocol.ActionSpecs() {
+		for _, event := range spec.Events {
+			if names[event] == "" {
+				names[event] = spec.Name
+			}
+		}
+	}
+	return names
+})

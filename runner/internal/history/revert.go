@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -19,7 +19,7 @@ const UndoCommand = "undo"
 // A Made is an outcome together with the task that made it. [LastMade] returns only the last one
 // for each thing.
 type Made struct {
-	effect.Outcome
+	outcome.Outcome
 
 	Type string // type of the action
 	By   string // source of the action, as in records
@@ -64,7 +64,7 @@ func madeBy(t memory.Task) []Made {
 		if a.Result != triage.Done && a.Result != triage.Noted {
 			continue
 		}
-		for _, o := range effect.Outcomes(a.Type, a.Values, a.Rule, a.Result == triage.Noted) {
+		for _, o := range outcome.Outcomes(a.Type, a.Values, a.Rule, a.Result == triage.Noted) {
 			list = append(list, Made{Outcome: o, Type: a.Type, By: a.Rule, Task: t.ID, At: t.At, Rebuilt: t.By == memory.ByTimeline})
 		}
 	}
@@ -73,7 +73,7 @@ func madeBy(t memory.Task) []Made {
 
 // kept reports whether a record still contains the outcome.
 func (m Made) kept(r memory.Record) bool {
-	if m.Thing == effect.Forbidden {
+	if m.Thing == outcome.Forbidden {
 		return r.Forbids(m.Name)
 	}
 	c, planned := r.Planned(m.Name)
@@ -92,7 +92,7 @@ type Reversal struct {
 // another account has changed since then are left unchanged.
 func (h History) Revert(r memory.Record, list []Made) (Reversal, error) {
 	var out Reversal
-	now := effect.StateOf(h.Issue)
+	now := outcome.StateOf(h.Issue)
 	for _, m := range list {
 		item, ok, err := m.Inverse()
 		if err != nil {
@@ -120,7 +120,7 @@ func (h History) touched(m Made) string {
 	case m.RecordOnly():
 	case !found && !h.Complete:
 		return "the timeline of the issue is too long to find people's changes"
-	case m.Thing == effect.Openness && h.closedBefore(m):
+	case m.Thing == outcome.Openness && h.closedBefore(m):
 		return "it was closed before, and only the reason was changed"
 	case found && !h.Ours(e):
 		return fmt.Sprintf("%s changed it on %s", sanitize.Code(Who(e)), e.At.UTC().Format(time.DateOnly))
@@ -156,13 +156,13 @@ func code(name string) string { return sanitize.Code(sanitize.Name(text.Quote(na
 // Subject returns a text that names the thing, for people.
 func (m Made) Subject() string {
 	switch m.Thing {
-	case effect.Scheduled:
+	case outcome.Scheduled:
 		return "the scheduled close"
-	case effect.Openness:
+	case outcome.Openness:
 		return "the state of the issue"
-	case effect.Forbidden:
+	case outcome.Forbidden:
 		return "the record of the label " + code(m.Name)
-	case effect.Label, effect.Assignee:
+	case outcome.Label, outcome.Assignee:
 	}
 	return "the " + string(m.Thing) + " " + code(m.Name)
 }
@@ -170,17 +170,17 @@ func (m Made) Subject() string {
 // Reverted returns a text about the effect of reverting the outcome, for people.
 func (m Made) Reverted() string {
 	switch {
-	case m.Thing == effect.Label && m.There:
+	case m.Thing == outcome.Label && m.There:
 		return "the label " + code(m.Name) + " is removed"
-	case m.Thing == effect.Label:
+	case m.Thing == outcome.Label:
 		return "the label " + code(m.Name) + " is added again"
-	case m.Thing == effect.Assignee && m.There:
+	case m.Thing == outcome.Assignee && m.There:
 		return code(m.Name) + " is unassigned"
-	case m.Thing == effect.Assignee:
+	case m.Thing == outcome.Assignee:
 		return code(m.Name) + " is assigned again"
-	case m.Thing == effect.Forbidden:
+	case m.Thing == outcome.Forbidden:
 		return "the label " + code(m.Name) + " may be added again"
-	case m.Thing == effect.Scheduled:
+	case m.Thing == outcome.Scheduled:
 		return "the scheduled close is canceled"
 	}
 	return "the issue is opened again"
@@ -189,7 +189,7 @@ func (m Made) Reverted() string {
 // Recognizes reports whether the timeline shows that we caused an outcome, although list, the
 // outcomes in the record, does not contain it. The record of an issue is complete, unless it was
 // rebuilt from the timeline. The record of a pull request may lack tasks of its own runs.
-func (h History) Recognizes(list []Made, o effect.Outcome) bool {
+func (h History) Recognizes(list []Made, o outcome.Outcome) bool {
 	i := slices.IndexFunc(list, func(m Made) bool { return m.Key() == o.Key() })
 	known := i >= 0 && !list[i].Rebuilt
 	if known && list[i].There == o.There || (known || i < 0) && !h.Issue.PullRequest {
@@ -201,14 +201,14 @@ func (h History) Recognizes(list []Made, o effect.Outcome) bool {
 
 // Undone returns the event by which we reverted the outcome ourselves. ok is false if the last
 // event about the thing is another one.
-func (h History) Undone(o effect.Outcome) (at triage.TimelineEvent, ok bool) {
+func (h History) Undone(o outcome.Outcome) (at triage.TimelineEvent, ok bool) {
 	o.There = !o.There
 	return h.did(o)
 }
 
 // did returns the event by which we caused an outcome. ok is false if the last event about the
 // thing is another one.
-func (h History) did(o effect.Outcome) (e triage.TimelineEvent, ok bool) {
+func (h History) did(o outcome.Outcome) (e triage.TimelineEvent, ok bool) {
 	kind, gone := kindsOf(o.Thing)
 	if !o.There {
 		kind = gone
@@ -219,7 +219,7 @@ func (h History) did(o effect.Outcome) (e triage.TimelineEvent, ok bool) {
 
 // UndoneByCommand reports whether event e was caused by a person's undo command. It uses the
 // record, or else an answer to the command that was posted soon after e.
-func (h History) UndoneByCommand(o effect.Outcome, e triage.TimelineEvent, r memory.Record) bool {
+func (h History) UndoneByCommand(o outcome.Outcome, e triage.TimelineEvent, r memory.Record) bool {
 	list := LastMade(r, func(t memory.Task) bool { return t.By == memory.ByTimeline })
 	i := slices.IndexFunc(list, func(m Made) bool { return m.Key() == o.Key() })
 	if i >= 0 && list[i].There != o.There {

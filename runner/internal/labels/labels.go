@@ -104,7 +104,7 @@ func (l *Index) cheaperListed(n int) bool {
 // list reads the next page of the repository's labels.
 func (l *Index) list(ctx context.Context, ref triage.Ref) error {
 	page, last, err := l.host.LabelPage(ctx, ref, l.pages+1)
-	if errors.Is(err, triage.ErrNotFound) {
+	if errors.Is(err, triage.ErrNotFound) || errors.Is(err, errors.ErrUnsupported) {
 		l.unlisted = true
 		return nil
 	}

@@ -1,14 +1,17 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -16,13 +19,14 @@ import (
 // after the actions before it.
 type Maker struct {
 	policy    policy.Policy
+	own       []protocol.ActionSpec // the actions that are not built in
+	decided   map[string]int        // number of the own actions so far, by their hash
 	limits    map[string]int
 	used      map[string]int  // use of each limit so far
 	comments  map[string]int  // number of planned comments, by key
 	said      map[string]bool // keys of planned comments that are posted only once
-	now       effect.State
-	number    int  // number of the issue
-	closed    bool // whether the issue is closed before the plan
+	now       outcome.State
+	issue     triage.Issue // before the plan
 	commentID int64
 	// mayComment and agentMay are as in Input.
 	mayComment, agentMay bool
@@ -30,17 +34,23 @@ type Maker struct {
 
 // NewMaker returns a Maker for the issue and the policy of an input.
 func NewMaker(in Input) *Maker {
+	limits := in.Policy.EffectiveLimits()
+	for _, spec := range in.Own {
+		if _, set := limits[spec.Name]; !set {
+			limits[spec.Name] = spec.Limit
+		}
+	}
 	return &Maker{
-		policy: in.Policy, limits: in.Policy.EffectiveLimits(), used: map[string]int{}, comments: map[string]int{}, said: map[string]bool{},
-		now: effect.StateOf(in.Issue), number: in.Issue.Number, closed: in.Issue.State == "closed", commentID: in.CommentID, mayComment: in.MayComment, agentMay: in.AgentMayComment,
+		policy: in.Policy, own: in.Own, decided: map[string]int{}, limits: limits, used: map[string]int{}, comments: map[string]int{}, said: map[string]bool{},
+		now: outcome.StateOf(in.Issue), issue: in.Issue, commentID: in.CommentID, mayComment: in.MayComment, agentMay: in.AgentMayComment,
 	}
 }
 
 // Judge sets the effect and the verdict of a step.
 func (m *Maker) Judge(s *Step) {
 	typ := s.Action.Type
-	cancels := effect.Cancels(typ)
-	spec, ok := effect.SpecOf(typ)
+	cancels := outcome.Cancels(typ)
+	spec, own, ok := m.spec(typ)
 	if !ok || cancels && s.Source.Command == "" && !s.Source.Undo {
 		s.Unknown = true
 		s.set(triage.Refuse, (&triage.UnknownActionError{Type: typ, Index: s.Index}).Error())
@@ -51,7 +61,13 @@ func (m *Maker) Judge(s *Step) {
 		s.set(triage.Skip, "`"+param+"` is empty")
 		return
 	}
-	e, err := effect.Parse(s.Action)
+	var e effect.Effect
+	var err error
+	if own {
+		e, err = m.custom(s, spec)
+	} else {
+		e, err = outcome.Parse(s.Action)
+	}
 	if err != nil {
 		s.set(triage.Refuse, "malformed: "+err.Error())
 		return
@@ -60,16 +76,49 @@ func (m *Maker) Judge(s *Step) {
 		s.set(triage.Refuse, why)
 		return
 	}
+	if spec.PullsOnly && !m.issue.PullRequest {
+		s.set(triage.Skip, "it is not a pull request")
+		return
+	}
 	s.Effect = e
 	s.set(triage.Do, "")
 	if m.judge(s, nth); s.Verdict != triage.Do {
 		return
 	}
-	if name, n := limitOf(s); !cancels && !m.take(s, name, n) {
+	// Each label and each person counts as one.
+	if name := spec.LimitName(); !cancels && !m.take(s, name, max(1, len(effect.Values(s.Effect)))) {
 		s.set(triage.Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, m.limits[name]))
 		return
 	}
-	effect.Change(s.Effect, m.now)
+	outcome.Change(s.Effect, m.now)
+}
+
+// spec returns the specification of an action type; own is true if the type is not built in.
+func (m *Maker) spec(typ string) (spec protocol.ActionSpec, own, ok bool) {
+	if spec, ok = outcome.SpecOf(typ); ok {
+		return spec, false, true
+	}
+	i := slices.IndexFunc(m.own, func(s protocol.ActionSpec) bool { return s.Name == typ })
+	if i < 0 {
+		return spec, false, false
+	}
+	return m.own[i], true, true
+}
+
+// custom returns the effect of an action that is not built in. Its id counts equal actions of the
+// decision, also refused ones, so that it stays the same if the policy changes between two attempts.
+func (m *Maker) custom(s *Step, spec protocol.ActionSpec) (effect.Effect, error) {
+	hash := memory.HashAction(s.Action)
+	m.decided[hash]++
+	e, err := outcome.ParseCustom(spec, s.Action, func(body string) (string, error) {
+		text, why := m.cleaned(body, s.Source)
+		if why != "" {
+			return "", errors.New(why)
+		}
+		return text, nil
+	})
+	e.ID = fmt.Sprintf("%s/%d", hash, m.decided[hash])
+	return e, err
 }
 
 // count returns the number of earlier comments with the same key. It also counts refused comments,
@@ -80,29 +129,15 @@ func (m *Maker) count(s *Step) int {
 	case s.Answers(): // each command has only one answer
 		return 0
 	case s.Action.Type == protocol.ActionUpdateComment:
-		key = effect.CommentKey(s.Action)
+		key = outcome.CommentKey(s.Action)
 		if s.Source.IsAgent() {
-			key = effect.AgentKey(key)
+			key = outcome.AgentKey(key)
 		}
 	case s.Action.Type != protocol.ActionComment:
 		return 0
 	}
 	m.comments[key]++
 	return m.comments[key] - 1
-}
-
-// limitOf returns the limit that applies to a step, and how much of it the step uses. Each label
-// and each person counts as one.
-func limitOf(s *Step) (name string, n int) {
-	switch e := s.Effect.(type) { //nolint:gochecksumtype // every other effect counts once
-	case effect.AddLabels:
-		return protocol.ActionAddLabel, len(e.Names)
-	case effect.Assign:
-		return s.Action.Type, len(e.Logins)
-	case effect.Unassign:
-		return s.Action.Type, len(e.Logins)
-	}
-	return s.Action.Type, 1
 }
 
 // take uses n of a limit. If less is left, it uses nothing and returns false.
@@ -115,84 +150,6 @@ func (m *Maker) take(s *Step, name string, n int) bool {
 	}
 	m.used[name] += n
 	return true
-}
-
-// maxAssignees is GitHub's maximum number of assignees on an issue.
-const maxAssignees = 10
-
-// judge removes from a step's effect everything that is forbidden or already in place. When
-// nothing remains, it sets a verdict other than Do.
-func (m *Maker) judge(s *Step, nth int) {
-	switch e := s.Effect.(type) {
-	case effect.AddLabels:
-		m.judgeAddLabels(s, e)
-	case effect.RemoveLabels:
-		if skip(s, effect.Holds(e, m.now), "not there") {
-			return
-		}
-		e.Names = m.allowed(s, e.Names)
-		s.Effect = e
-	case effect.Comment:
-		m.judgeComment(s, e, nth)
-	case effect.Close:
-		if e.After > 0 {
-			s.Reason = "to be closed after " + short(e.After)
-			if len(e.Veto) > 0 {
-				s.Reason += ", unless people veto it (" + strings.Join(e.Veto, ", ") + ")"
-			}
-		}
-		m.judgeClose(s)
-	case effect.MarkDuplicate:
-		if e.Of <= 0 || e.Of == m.number {
-			s.set(triage.Refuse, fmt.Sprintf("an issue cannot be a duplicate of #%d", e.Of))
-			return
-		}
-		m.judgeClose(s)
-	case effect.Reopen:
-		skip(s, effect.Holds(e, m.now), "already open")
-	case effect.Assign:
-		e.Logins = m.now.Assignees().NotIn(e.Logins)
-		s.Effect = e
-		if skip(s, len(e.Logins) == 0, "already assigned") {
-			return
-		}
-		if len(e.Logins) > maxAssignees {
-			s.set(triage.Refuse, fmt.Sprintf("at most %d people can be assigned", maxAssignees))
-		}
-	case effect.Unassign:
-		e.Logins = m.now.Assignees().In(e.Logins)
-		s.Effect = e
-		skip(s, len(e.Logins) == 0, "not assigned")
-	case effect.SetMilestone:
-		why := "already set"
-		if e.Title == "" {
-			why = "it has none"
-		}
-		skip(s, effect.Holds(e, m.now), why)
-	case effect.SetType:
-		skip(s, effect.Holds(e, m.now), "already set")
-	case effect.Lock:
-		skip(s, effect.Holds(e, m.now), "already locked")
-	case effect.Unlock:
-		skip(s, effect.Holds(e, m.now), "not locked")
-	case effect.React:
-		if s.Answers() && !skip(s, m.commentID == 0, "the event has no comment to react to") {
-			e.Comment = m.commentID
-			s.Effect = e
-		}
-	case effect.NeverAgain:
-		m.judgeNeverAgain(s, e)
-	case effect.AllowAgain, effect.KeepOpen:
-	}
-}
-
-// skip skips a step if holds is true, and returns holds.
-func skip(s *Step, holds bool, why string) bool {
-	if holds {
-		s.set(triage.Skip, why)
-		s.Holds = true
-	}
-	return holds
 }
 
 func (m *Maker) judgeAddLabels(s *Step, e effect.AddLabels) {
@@ -244,7 +201,7 @@ func (m *Maker) judgeClose(s *Step) {
 	case !m.policy.AllowClose:
 		s.set(triage.Skip, "closing is not allowed: policy.allow_close (input allow-close) is false")
 	case m.now.Open():
-	case !m.closed, effect.RecordOnly(s.Effect), effect.Holds(s.Effect, m.now):
+	case m.issue.State != "closed", outcome.RecordOnly(s.Effect), outcome.Holds(s.Effect, m.now):
 		skip(s, true, "already closed")
 	default:
 		s.Reason = "closed already, as " + m.now.Reason() + ": only the reason changes"
@@ -255,17 +212,17 @@ func (m *Maker) judgeClose(s *Step) {
 func (m *Maker) judgeComment(s *Step, e effect.Comment, nth int) {
 	e.Nth = nth
 	switch {
-	case e.Key != "" && !effect.ValidKey(e.Key):
+	case e.Key != "" && !outcome.ValidKey(e.Key):
 		s.set(triage.Refuse, "key: want letters, digits, '.', '_' and '-', at most 64")
 		return
 	case e.Once == "":
-	case !effect.ValidKey(e.Once):
+	case !outcome.ValidKey(e.Once):
 		s.set(triage.Refuse, "once: want letters, digits, '.', '_' and '-', at most 64")
 		return
 	}
 	once := e.Once
 	if s.Source.IsAgent() {
-		e.Key, e.Once = effect.AgentKey(e.Key), effect.AgentKey(e.Once)
+		e.Key, e.Once = outcome.AgentKey(e.Key), outcome.AgentKey(e.Once)
 	}
 	if m.said[e.Once] {
 		skip(s, true, "the plan contains it already (once: "+once+")")
@@ -279,37 +236,35 @@ func (m *Maker) judgeComment(s *Step, e effect.Comment, nth int) {
 
 // judgeBody returns the comment with its body neutralized.
 func (m *Maker) judgeBody(s *Step, e effect.Comment) effect.Comment {
-	name, longest := s.Action.Type, m.policy.MaxLength()
-	// Neutralizing is expensive, so these checks come first. It shortens a body only by removing
-	// invisible characters.
-	switch {
-	case m.used[name] >= m.limits[name] && (!s.Answers() || m.limits[name] <= 0):
+	// Neutralizing is expensive, so this check comes first.
+	if name := s.Action.Type; m.used[name] >= m.limits[name] && (!s.Answers() || m.limits[name] <= 0) {
 		s.set(triage.Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, m.limits[name]))
 		return e
-	case len(e.Body) > 8*longest:
-		s.set(triage.Refuse, fmt.Sprintf("the body has %d bytes, policy.comment_length is %d characters", len(e.Body), longest))
+	}
+	body, why := m.cleaned(e.Body, s.Source)
+	if why != "" {
+		s.set(triage.Refuse, why)
 		return e
 	}
-	e.Body = m.policy.Clean(e.Body, s.Source)
-	n := utf8.RuneCountInString(e.Body)
-	switch {
-	case strings.TrimSpace(e.Body) == "":
-		s.set(triage.Refuse, "the body is empty after sanitizing")
-	case n > longest:
-		s.set(triage.Refuse, fmt.Sprintf("the body has %d characters, policy.comment_length is %d", n, longest))
-	case !m.mayComment && !s.Answers() && (!m.agentMay || !s.Source.IsAgent()):
+	e.Body = body
+	if !m.mayComment && !s.Answers() && (!m.agentMay || !s.Source.IsAgent()) {
 		s.set(triage.Skip, "edits, label events and comments are answered only if a rule names that event")
 	}
 	return e
 }
 
-// short formats a duration without trailing units that are zero: 24h, not 24h0m0s.
-func short(d time.Duration) string {
-	out := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if n := len(out) - len(zero); n > 0 && out[n:] == zero {
-			out = out[:n+1]
-		}
+// cleaned returns a neutralized body, or the reason to refuse it.
+func (m *Maker) cleaned(body string, from triage.Source) (text, refused string) {
+	longest := m.policy.MaxLength()
+	if len(body) > 8*longest { // neutralizing shortens a body only by removing invisible characters
+		return "", fmt.Sprintf("the body has %d bytes, policy.comment_length is %d characters", len(body), longest)
 	}
-	return out
+	text = m.policy.Clean(body, from)
+	switch n := utf8.RuneCountInString(text); {
+	case strings.TrimSpace(text) == "":
+		return "", "the body is empty after sanitizing"
+	case n > longest:
+		return "", fmt.Sprintf("the body has %d characters, policy.comment_length is %d", n, longest)
+	}
+	return text, ""
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -56,70 +57,14 @@ func (d Decision) With(from triage.Source, items ...protocol.ActionItem) Decisio
 }
 
 // Wants reports whether the decision contains an action with this outcome.
-func (d Decision) Wants(o effect.Outcome) bool {
+func (d Decision) Wants(o outcome.Outcome) bool {
 	return slices.ContainsFunc(d.Message.Actions, func(a protocol.ActionItem) bool {
 		values := memory.NewAction(0, a).Values
-		return slices.ContainsFunc(effect.Outcomes(a.Type, values, "", false), func(w effect.Outcome) bool {
+		return slices.ContainsFunc(outcome.Outcomes(a.Type, values, "", false), func(w outcome.Outcome) bool {
 			return w.There == o.There && w.Key() == o.Key()
 		})
 	})
 }
-
-// A Step is one action of a plan: its result so far, and its effect.
-type Step struct {
-	triage.ActionResult
-
-	// Effect is the permitted part of the action; nil for an unknown or malformed action.
-	Effect effect.Effect
-	// Unknown means that the action's type is unknown. The actions after it are skipped.
-	Unknown bool
-	// Deferred means that the step is skipped only temporarily.
-	Deferred bool
-	// Landed means that an earlier attempt at the task carried out the step.
-	Landed bool
-	// Doubled is an error about comments that were posted twice before; nil: there are none.
-	Doubled error
-	// Holds means that the step is skipped because there is nothing left to do. Short means that the
-	// policy or the review took a part of the step away. Apart means that the step is skipped because
-	// another step of its group is not carried out.
-	Holds, Short, Apart bool
-	// Refused means that the host refused the step for good, in an earlier attempt.
-	Refused bool
-}
-
-// RecordOnly reports whether the step changes only the memory's record. A step without an effect is
-// classified by its action type.
-func (s *Step) RecordOnly() bool {
-	if s.Effect == nil {
-		return s.Action.Type == protocol.ActionNeverAgain
-	}
-	return effect.RecordOnly(s.Effect)
-}
-
-// Comment returns the comment that the step posts; ok is false if it posts none.
-func (s *Step) Comment() (c effect.Comment, ok bool) {
-	c, ok = s.Effect.(effect.Comment)
-	return c, ok
-}
-
-// Answers reports whether the step answers its command. An answer does not use up the policy's
-// limits per event.
-func (s *Step) Answers() bool {
-	return s.Source.Command != "" && (s.Action.Type == protocol.ActionComment || s.Action.Type == protocol.ActionReact)
-}
-
-// Written returns the names that the step writes, or those that an earlier attempt wrote.
-func (s *Step) Written() []string {
-	if len(s.Values) > 0 || s.Effect == nil {
-		return s.Values
-	}
-	return effect.Values(s.Effect)
-}
-
-// isOpen reports whether the step is still to be carried out.
-func (s *Step) isOpen() bool { return s.Verdict == triage.Do && !s.Landed && !s.Refused }
-
-func (s *Step) set(v triage.Verdict, reason string) { s.Verdict, s.Reason = v, reason }
 
 // A Plan is a decision with a verdict on every action.
 type Plan struct {
@@ -146,6 +91,8 @@ type Input struct {
 	Decision Decision
 	Issue    triage.Issue
 	Policy   policy.Policy
+	// Own are the actions that are not built in. The policy must name each that it permits.
+	Own []protocol.ActionSpec
 	// MayComment means that rules and agents may answer the event with a comment.
 	MayComment bool
 	// AgentMayComment means that an agent may answer any event that it decides on.

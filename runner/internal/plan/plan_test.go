@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/config"
-	"github.com/org/foreman-action/internal/golden"
+	"github.com/org/foreman-action/internal/testkit/golden"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"

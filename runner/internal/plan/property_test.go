@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -74,7 +75,7 @@ func checkReview(t *testing.T, seed, more uint64) {
 			fail("step %d is to be carried out, and has no effect", i)
 		}
 		if after.Effect != nil {
-			wanted := effect.NamesOf(effect.Values(before.Effect))
+			wanted := outcome.NamesOf(effect.Values(before.Effect))
 			if extra := wanted.NotIn(effect.Values(after.Effect)); len(extra) > 0 {
 				fail("step %d writes %q, which the plan does not", i, extra)
 			}
@@ -105,11 +106,14 @@ func checkReview(t *testing.T, seed, more uint64) {
 
 // everything returns all data that can be read.
 func (c *reviewCase) everything(p Plan) Snapshot {
-	seen := Snapshot{Issue: &c.now, Comments: &c.comments, Timeline: &c.timeline, Record: &c.record}
+	seen := Snapshot{Issue: &c.now, Comments: &c.comments, Timeline: &c.timeline, Record: &c.record, Pull: &c.pull, Ours: map[string]*Comments{}}
 	var need Need
 	for _, s := range p.Steps {
 		if e, ok := s.Effect.(effect.AddLabels); ok {
 			need.Labels = append(need.Labels, e.Names...)
+		}
+		if e, ok := s.Effect.(effect.HideComment); ok {
+			seen.Ours[e.Key], seen.Ours["agent/"] = &c.comments, &c.comments
 		}
 	}
 	c.give(need, &seen)
@@ -128,7 +132,7 @@ func randomReview(t *testing.T, r *rand.Rand) *reviewCase {
 	at := func() time.Time { return noon.Add(-time.Duration(r.IntN(50)*r.IntN(50)) * time.Minute) }
 	marker := func() string {
 		m := history.Marker{Task: pick(reviewTask, "t1"), Comment: r.IntN(2), Key: pick("", "", "sticky"), Once: pick("", "hi"), By: pick("", "", "why", "undo"), Run: pick("", "n")}
-		return pick("hello\n\n"+m.String(), "hello", "/foreman why")
+		return pick("hello\n\n"+m.String(), m.Mark("hello"), "hello", "/foreman why")
 	}
 	issue := func() triage.Issue {
 		i := triage.Issue{Number: 7, State: pick("open", "closed"), Author: login(), Milestone: pick("", "v1"), Type: pick("", "Bug"), Locked: some(), CreatedAt: at()}
@@ -184,7 +188,7 @@ func randomReview(t *testing.T, r *rand.Rand) *reviewCase {
 		}
 	}
 	for range r.IntN(4) {
-		c.comments.List = append(c.comments.List, triage.Comment{ID: int64(r.IntN(9)), Author: login(), Body: marker(), URL: "https://comment"})
+		c.comments.List = append(c.comments.List, triage.Comment{ID: int64(1 + r.IntN(9)), NodeID: "n", Hidden: some(), Author: login(), Body: marker(), URL: "https://comment"})
 	}
 	if some() {
 		c.comments = Comments{Err: triage.ErrTruncated}
@@ -220,7 +224,7 @@ func (c *reviewCase) randomAction(t *testing.T, r *rand.Rand, label, login, rule
 	case n == len(specs)+3:
 		typ = protocol.ActionComment
 	}
-	spec, _ := effect.SpecOf(typ)
+	spec, _ := outcome.SpecOf(typ)
 	for _, p := range spec.Params {
 		if !p.Required && r.IntN(2) == 0 {
 			continue
@@ -285,7 +289,7 @@ func TestMakeProperties(t *testing.T) {
 				t.Fatalf("seed %d: step %d has no effect", seed, i)
 			case adds:
 				used[protocol.ActionAddLabel] += len(e.Names)
-			case !s.Answers() && !effect.Cancels(s.Action.Type):
+			case !s.Answers() && !outcome.Cancels(s.Action.Type):
 				used[s.Action.Type]++
 			}
 			unknown = unknown || s.Unknown

@@ -88,3 +88,14 @@ func (p *rateLimiter) check(s *Step) {
 		p.begun = true
 	}
 }
+
+// short formats a duration without trailing units that are zero: 24h, not 24h0m0s.
+func short(d time.Duration) string {
+	out := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if n := len(out) - len(zero); n > 0 && out[n:] == zero {
+			out = out[:n+1]
+		}
+	}
+	return out
+}

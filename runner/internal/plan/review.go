@@ -12,65 +12,9 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/triage"
 )
-
-// An Attempt describes the run that carries out a plan.
-type Attempt struct {
-	history.Identity
-
-	Now time.Time
-	// Resumed means that an earlier attempt at the task may have written.
-	Resumed bool
-	// Began reports whether an earlier attempt may have begun the action with an index, and its
-	// outcome is unknown. Nil: there is none.
-	Began func(index int) bool
-	// Fresh means that nothing has happened on the issue before, except by others who got the same
-	// event. Then its timeline is read only before a comment. Fresh is ignored if Resumed is set.
-	Fresh bool
-	// Read means that the issue was read for the task, instead of being taken from an event. So
-	// nothing has happened on it after its UpdatedAt.
-	Read bool
-	// Said is the comment that caused the event, as the timeline lists it; zero: none.
-	Said triage.TimelineEvent
-	// Remembers means that the memory may forbid labels. UsesMemory means that the memory may be
-	// read for this purpose alone.
-	Remembers, UsesMemory bool
-}
-
-// Snapshot is the data that was read in addition to the event. A nil part was not read.
-type Snapshot struct {
-	// Settled means that Issue and Comments were read when the writes of earlier attempts could no
-	// longer take effect.
-	Settled  bool
-	Issue    *triage.Issue
-	Comments *Comments
-	Timeline *triage.Timeline
-	Record   *memory.Record
-	// Labels maps the folded name of a label that was looked up to the repository's spelling, or to
-	// "" if the repository does not have the label.
-	Labels map[string]string
-}
-
-// Comments are the comments on an issue that may be the task's.
-type Comments struct {
-	List []triage.Comment
-	Err  error // triage.ErrTruncated if there are too many comments to read; nil: List has all
-}
-
-// A Need lists the data that must be read next. The zero value means that none is needed.
-type Need struct {
-	Issue, Comments, Timeline, Record bool
-
-	Settled bool     // Issue and Comments again, because a write of an earlier attempt may still take effect
-	Earlier bool     // with Timeline: the part before the events that were read
-	Labels  []string // labels to be looked up in the repository
-}
-
-// Nothing reports whether no data must be read.
-func (n Need) Nothing() bool {
-	return !n.Issue && !n.Comments && !n.Timeline && !n.Record && !n.Settled && len(n.Labels) == 0
-}
 
 // Needs returns the data that must be read before [Review] can return final verdicts.
 func Needs(p Plan, a Attempt, seen Snapshot) Need {
@@ -153,7 +97,7 @@ func (r *reviewer) markLanded() bool {
 	r.issue = *r.seen.Issue
 	// Each step is compared with the issue in the state after the steps before it. If a label is
 	// added and then removed, either both steps are repeated or neither.
-	now := effect.StateOf(r.issue)
+	now := outcome.StateOf(r.issue)
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		if s.Verdict != triage.Do || s.Refused {
@@ -171,12 +115,12 @@ func (r *reviewer) markLanded() bool {
 			}
 			continue
 		}
-		s.Landed = s.Landed || effect.Holds(s.Effect, now)
+		s.Landed = s.Landed || outcome.Holds(s.Effect, now)
 		if s.Effect != nil {
-			effect.Change(s.Effect, now)
+			outcome.Change(s.Effect, now)
 		}
 	}
-	r.need.Settled = !r.seen.Settled && r.a.Began != nil && r.open(func(s *Step) bool { return !s.RecordOnly() && r.a.Began(s.Index) })
+	r.need.Settled = !r.seen.Settled && r.a.Began != nil && r.open(func(s *Step) bool { return !s.RecordOnly() && !s.Own() && r.a.Began(s.Index) })
 	return !r.need.Settled
 }
 
@@ -193,7 +137,7 @@ func (r *reviewer) overrides() bool {
 		return !s.RecordOnly() && (limits.Writes > 0 || comments && c.Key == "" && (limits.Interval > 0 || limits.Comments > 0))
 	}
 	matters := func(s *Step) bool {
-		return once(s) || len(r.a.Earlier) > 0 && hasCooldown(s) || !still && paced(s) || overridable(s.Effect) && !s.Source.OverrideHumans
+		return once(s) || len(r.a.Earlier) > 0 && hasCooldown(s) || !still && paced(s) || overridable(s) && !s.Source.OverrideHumans
 	}
 	// A closed issue is not as it was opened.
 	reopens := func(s *Step) bool { _, ok := s.Effect.(effect.Reopen); return ok && !s.Source.OverrideHumans }
@@ -307,62 +251,6 @@ func (r *reviewer) ends() bool {
 	return true
 }
 
-// overridable reports whether people can override an effect.
-func overridable(e effect.Effect) bool {
-	switch e.(type) {
-	case effect.AddLabels, effect.RemoveLabels, effect.Assign, effect.Unassign, effect.Close, effect.MarkDuplicate,
-		effect.SetMilestone, effect.SetType, effect.Lock, effect.Unlock, effect.Reopen:
-		return true
-	case effect.Comment, effect.React, effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
-	}
-	return false
-}
-
-// override removes from a step the names that people decided against. It skips the step if no name
-// is left. It is false if the record or an earlier part of the timeline must be read first.
-func (r *reviewer) override(s *Step) bool {
-	switch e := s.Effect.(type) {
-	case effect.AddLabels:
-		kept, ok := r.overrideNames(s, e.Names, effect.Outcome{Thing: effect.Label, There: true}, "removed it")
-		s.Effect = effect.AddLabels{Names: kept}
-		return ok
-	case effect.RemoveLabels:
-		kept, ok := r.overrideNames(s, e.Names, effect.Outcome{Thing: effect.Label}, "added it")
-		s.Effect = effect.RemoveLabels{Names: kept}
-		return ok
-	case effect.Assign:
-		kept, ok := r.overrideNames(s, e.Logins, effect.Outcome{Thing: effect.Assignee, There: true}, "removed them")
-		s.Effect = effect.Assign{Logins: kept}
-		return ok
-	case effect.Unassign:
-		kept, ok := r.overrideNames(s, e.Logins, effect.Outcome{Thing: effect.Assignee}, "assigned them")
-		s.Effect = effect.Unassign{Logins: kept}
-		return ok
-	case effect.Close, effect.MarkDuplicate:
-		return r.stayOpen(s)
-	case effect.Reopen:
-		return r.stayClosed(s)
-	case effect.SetMilestone:
-		if e.Title != "" && !r.reaches(history.Milestone(e.Title)) || r.h.Issue.Milestone != "" && !r.reaches(history.Milestone("")) {
-			return false
-		}
-		if e.Title != "" {
-			skipBecause(s, r.h.Override("demilestoned", "removed it", history.Milestone(e.Title)))
-		}
-		if r.h.Issue.Milestone != "" && s.Verdict == triage.Do {
-			skipBecause(s, r.h.Override("milestoned", "set "+text.Quote(r.h.Issue.Milestone), history.Milestone("")))
-		}
-	case effect.SetType:
-		return r.overrideKinds(s, "", "decided about the type", "issue_type_added", "issue_type_changed", "issue_type_removed")
-	case effect.Lock:
-		return r.overrideKinds(s, "unlocked", "unlocked the conversation", "locked", "unlocked")
-	case effect.Unlock:
-		return r.overrideKinds(s, "locked", "locked the conversation", "locked", "unlocked")
-	case effect.Comment, effect.React, effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
-	}
-	return true
-}
-
 // overrideKinds skips a step if the last event of the kinds is a person's decision against it. It
 // is false if an earlier part of the timeline must be read first.
 func (r *reviewer) overrideKinds(s *Step, against, did string, kinds ...string) bool {
@@ -376,7 +264,7 @@ func (r *reviewer) overrideKinds(s *Step, against, did string, kinds ...string) 
 
 // overrideNames returns the names that people did not decide against. The bool is false if data
 // must be read first.
-func (r *reviewer) overrideNames(s *Step, list []string, o effect.Outcome, did string) ([]string, bool) {
+func (r *reviewer) overrideNames(s *Step, list []string, o outcome.Outcome, did string) ([]string, bool) {
 	complete := true
 	kept := filter(s, list, func(name string) string {
 		o.Name = name
@@ -399,7 +287,7 @@ func (r *reviewer) overrideNames(s *Step, list []string, o effect.Outcome, did s
 
 // undone returns a reason if a person's undo command reverted the outcome that a step wants, or "".
 // It needs the record only if the timeline shows that we reverted the outcome ourselves.
-func (r *reviewer) undone(s *Step, o effect.Outcome) (why string, ok bool) {
+func (r *reviewer) undone(s *Step, o outcome.Outcome) (why string, ok bool) {
 	if s.Source.Command != "" {
 		return "", true
 	}
@@ -418,7 +306,7 @@ func (r *reviewer) undone(s *Step, o effect.Outcome) (why string, ok bool) {
 // it. Or a person closed it, so that the state and the reason are that person's decision. If the
 // memory does not contain the source of our earlier close, the first case applies, too.
 func (r *reviewer) stayOpen(s *Step) bool {
-	why, ok := r.undone(s, effect.Outcome{Thing: effect.Openness})
+	why, ok := r.undone(s, outcome.Outcome{Thing: outcome.Openness})
 	switch {
 	case !ok:
 		return false
@@ -484,8 +372,7 @@ func closedBy(rec memory.Record, at time.Time, asks triage.Source) bool {
 			continue
 		}
 		for _, a := range t.Actions {
-			closes := a.Type == protocol.ActionCloseIssue || a.Type == protocol.ActionMarkDuplicate
-			if closes && a.Result == triage.Done {
+			if spec, _ := protocol.SpecOf(a.Type); spec.Closes() && a.Result == triage.Done {
 				known = true
 				if a.Rule == asks.Rule {
 					return true
@@ -514,7 +401,7 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 	said := func(ours func(triage.TimelineEvent) bool) func(triage.TimelineEvent) bool {
 		return func(e triage.TimelineEvent) bool {
 			m, ok := history.ParseMarker(e.Body)
-			return ok && e.Kind == "commented" && ours(e) && m.Once != "" && effect.SameOnce(m.Once, key) && m.Task != r.a.Task
+			return ok && e.Kind == "commented" && ours(e) && m.Once != "" && outcome.SameOnce(m.Once, key) && m.Task != r.a.Task
 		}
 	}
 	e, found := r.h.Last(said(r.h.Ours))
@@ -523,19 +410,19 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 		if e, found = r.h.Last(app); found {
 			r.warn(r.a.ForeignAuthor(triage.Comment{Author: e.Actor}))
 			if n := r.h.Count(app); n > 1 {
-				s.Doubled = r.a.Doubled(e.Actor, "once", effect.BareKey(key), n)
+				s.Doubled = r.a.Doubled(e.Actor, "once", outcome.BareKey(key), n)
 			}
 		}
 	}
 	if found {
-		skip(s, true, fmt.Sprintf("it was posted on %s (once: %s)", e.At.UTC().Format(time.DateOnly), effect.BareKey(key)))
+		skip(s, true, fmt.Sprintf("it was posted on %s (once: %s)", e.At.UTC().Format(time.DateOnly), outcome.BareKey(key)))
 		return true
 	}
 	rec, ok := r.record()
 	if !ok {
 		return false
 	}
-	same := func(said string) bool { return effect.SameOnce(said, key) }
+	same := func(said string) bool { return outcome.SameOnce(said, key) }
 	for _, t := range rec.Tasks {
 		for _, a := range t.Actions {
 			if t.ID != r.a.Task && a.Type == protocol.ActionComment && a.Result == triage.Done && slices.ContainsFunc(a.Values, same) {
@@ -546,7 +433,7 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 				} else if !r.h.Complete {
 					since = ""
 				}
-				skip(s, true, fmt.Sprintf("it was posted on %s%s (once: %s)", t.At.UTC().Format(time.DateOnly), since, effect.BareKey(key)))
+				skip(s, true, fmt.Sprintf("it was posted on %s%s (once: %s)", t.At.UTC().Format(time.DateOnly), since, outcome.BareKey(key)))
 				return true
 			}
 		}
@@ -555,46 +442,7 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 		return false
 	}
 	if !r.h.Complete {
-		skipBecause(s, "the timeline of the issue is too long to find out whether it was posted before (once: "+effect.BareKey(key)+")")
-	}
-	return true
-}
-
-// notes compares the steps with the memory. It skips labels that the memory forbids, and deferred
-// actions that the memory already has. It is false if the record must be read first.
-func (r *reviewer) notes() bool {
-	for i := range r.Steps {
-		s := &r.Steps[i]
-		if !s.isOpen() || effect.Cancels(s.Action.Type) {
-			continue
-		}
-		switch e := s.Effect.(type) {
-		case effect.Close:
-			if e.After <= 0 {
-				continue
-			}
-			if r.unannounced(s) {
-				s.set(triage.Skip, "its notice is deferred by the comment limits, so the close is deferred too")
-				s.Deferred = true
-				continue
-			}
-			rec, ok := r.record()
-			if !ok {
-				return false
-			}
-			r.reviewSchedule(rec, s)
-		case effect.NeverAgain:
-			rec, ok := r.record()
-			if !ok {
-				return false
-			}
-			reviewNever(rec, s, e)
-		case effect.AddLabels:
-			if !r.forbidden(s, e) {
-				return false
-			}
-		default: // the memory does not affect the others
-		}
+		skipBecause(s, "the timeline of the issue is too long to find out whether it was posted before (once: "+outcome.BareKey(key)+")")
 	}
 	return true
 }
@@ -692,9 +540,9 @@ func canceled(rec memory.Record, s *Step) string {
 		same := false
 		switch e := s.Effect.(type) {
 		case effect.NeverAgain:
-			same = m.Thing == effect.Forbidden && effect.NamesOf(e.Labels).Has(m.Name)
+			same = m.Thing == outcome.Forbidden && outcome.NamesOf(e.Labels).Has(m.Name)
 		case effect.Close:
-			same = m.Thing == effect.Scheduled && m.Name == s.Source.Rule
+			same = m.Thing == outcome.Scheduled && m.Name == s.Source.Rule
 		default: // the others are not deferred
 		}
 		if same && !m.There && m.ByUndo() {
@@ -763,12 +611,12 @@ func (r *reviewer) removedFormerly(s *Step, label string) (e triage.TimelineEven
 	}
 	e, found = r.h.RemovedFormerly(label)
 	return e, found && !slices.ContainsFunc(r.Steps, func(o Step) bool {
-		return effect.NamesOf(memory.NewAction(0, o.Action).Values).Has(e.Label)
+		return outcome.NamesOf(memory.NewAction(0, o.Action).Values).Has(e.Label)
 	})
 }
 
 func (r *reviewer) needLabel(name string) {
-	if _, ok := r.seen.Labels[text.Fold(name)]; !ok && !effect.NamesOf(r.need.Labels).Has(name) {
+	if _, ok := r.seen.Labels[text.Fold(name)]; !ok && !outcome.NamesOf(r.need.Labels).Has(name) {
 		r.need.Labels = append(r.need.Labels, name)
 	}
 }

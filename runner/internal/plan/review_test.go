@@ -10,18 +10,36 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/config"
-	"github.com/org/foreman-action/internal/golden"
+	"github.com/org/foreman-action/internal/testkit/golden"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/triage"
 )
 
-// maxReads is the maximum number of reads that a review may need.
-const maxReads = 6
+// maxReads returns how often a review may ask for data: five times, once more for the comment that
+// each step hides and for the pull request of which a review is requested, and a last time, when it
+// needs nothing.
+func maxReads(p Plan) int {
+	n := 6
+	requests := false
+	for _, s := range p.Steps {
+		switch s.Effect.(type) { //nolint:gochecksumtype // the others read no data of their own
+		case effect.HideComment:
+			n++
+		case effect.RequestReview:
+			requests = true
+		}
+	}
+	if requests {
+		n++
+	}
+	return n
+}
 
 // TestReview reviews the plan of every file in testdata/review. It compares the data that the
 // review needs, one read after another, and the verdicts. The parts of a case:
@@ -29,7 +47,7 @@ const maxReads = 6
 //	setup     one instruction per line:
 //	          decision TYPE                 default: label_and_respond
 //	          event [label=L] [assignee=L] [milestone=T] [type=N] [closed] [locked] [author=L]
-//	                [updated=48h] [comments=N]
+//	                [updated=48h] [comments=N] [pull]
 //	                                        the issue in the event
 //	          now …                         the current issue; default: as in the event
 //	          resumed, fresh, read, remembers, asks
@@ -40,6 +58,7 @@ const maxReads = 6
 //	          earlier TASK…                 tasks of earlier decisions on the same event
 //	          said HH:MM ACTOR [ASSOCIATION]
 //	                                        the comment that caused the event
+//	          requested NAME…               the requested reviewers of the pull request
 //	          quiet                         the event must not be answered with a comment
 //	          unread PART                   the review must not need this part
 //	actions   source and action: "-" is an agent, "!ID" a rule that may override people,
@@ -47,7 +66,7 @@ const maxReads = 6
 //	policy    the section policy of a configuration
 //	timeline  "HH:MM ACTOR KIND [association=MEMBER] TEXT" of April 10th 2026, or "D HH:MM …" of D
 //	          days before; "…" in the first line: not complete. \n is a line break, $TASK the task
-//	comments  "AUTHOR TEXT"; "…": too many
+//	comments  "AUTHOR TEXT", or "hidden AUTHOR TEXT"; "…": too many
 //	record    "task ID HH:MM BY TYPE VALUE…" with "+TYPE" for a deferred action, "never LABEL",
 //	          "closing RULE TASK HH:MM [vetoed]", "rebuilt …" for a task from the timeline, "full"
 //	labels    the labels of the repository
@@ -87,6 +106,7 @@ type reviewCase struct {
 	timeline triage.Timeline
 	comments Comments
 	record   memory.Record
+	pull     triage.PullRequest
 	labels   []string
 }
 
@@ -163,6 +183,14 @@ func (c *reviewCase) setUp(t *testing.T, f []string) {
 		c.unread = append(c.unread, f[1])
 	case "rules":
 		c.rules = f[1:]
+	case "requested":
+		for _, name := range f[1:] {
+			if slug, team := strings.CutPrefix(name, "team/"); team {
+				c.pull.RequestedTeams = append(c.pull.RequestedTeams, slug)
+			} else {
+				c.pull.RequestedReviewers = append(c.pull.RequestedReviewers, name)
+			}
+		}
 	case "ledger":
 		if c.entries == nil {
 			for i, a := range c.input.Decision.Message.Actions {
@@ -199,6 +227,8 @@ func issueOf(t *testing.T, fields []string) triage.Issue {
 			i.State = "closed"
 		case "locked":
 			i.Locked = true
+		case "pull":
+			i.PullRequest = true
 		case "updated":
 			ago, err := time.ParseDuration(value)
 			if err != nil {
@@ -282,9 +312,10 @@ func (c *reviewCase) readComments(src string) {
 			c.comments.Err = triage.ErrTruncated
 			continue
 		}
+		line, hidden := strings.CutPrefix(line, "hidden ")
 		author, body, _ := strings.Cut(line, " ")
 		id := int64(len(c.comments.List) + 1)
-		c.comments.List = append(c.comments.List, triage.Comment{ID: id, Author: author, Body: unescape.Replace(body), URL: fmt.Sprintf("https://comments/%d", id)})
+		c.comments.List = append(c.comments.List, triage.Comment{ID: id, NodeID: fmt.Sprintf("node-%d", id), Hidden: hidden, Author: author, Body: unescape.Replace(body), URL: fmt.Sprintf("https://comments/%d", id)})
 	}
 }
 
@@ -298,6 +329,9 @@ func readRecord(t *testing.T, src string) memory.Record {
 			at, rest := clockOf(t, f[2:])
 			typ, noted := strings.CutPrefix(rest[1], "+")
 			action := memory.Action{Type: typ, Rule: strings.Trim(rest[0], "-"), Values: rest[2:], Result: triage.Done}
+			if typ == protocol.ActionHideComment {
+				action.Values, action.URL = nil, rest[2]
+			}
 			if noted {
 				action.Result = triage.Noted
 			}
@@ -337,7 +371,7 @@ func (c *reviewCase) plan() Plan {
 func (c *reviewCase) seen(t *testing.T, p Plan) (seen Snapshot, needs string) {
 	t.Helper()
 	var b strings.Builder
-	for range maxReads {
+	for range maxReads(p) {
 		need := Needs(p, c.attempt, seen)
 		if need.Nothing() {
 			return seen, b.String()
@@ -354,7 +388,7 @@ func showNeed(n Need) string {
 	for _, part := range []struct {
 		wanted bool
 		name   string
-	}{{n.Issue, "issue"}, {n.Comments, "comments"}, {n.Timeline, "timeline"}, {n.Record, "record"}} {
+	}{{n.Issue, "issue"}, {n.Comments, "comments"}, {n.Timeline, "timeline"}, {n.Record, "record"}, {n.Pull, "pull"}, {n.Ours != nil, "ours:" + n.Key}} {
 		if part.wanted {
 			b.WriteString(" " + part.name)
 		}
@@ -378,6 +412,21 @@ func (c *reviewCase) give(need Need, seen *Snapshot) {
 	}
 	if need.Record {
 		seen.Record = &c.record
+	}
+	if need.Pull {
+		seen.Pull = &c.pull
+	}
+	if need.Ours != nil {
+		if seen.Ours == nil {
+			seen.Ours = map[string]*Comments{}
+		}
+		seen.Ours[need.Key] = &Comments{Err: c.comments.Err}
+		for _, comment := range slices.Backward(c.comments.List) {
+			seen.Ours[need.Key].List = slices.Insert(seen.Ours[need.Key].List, 0, comment)
+			if need.Ours(comment) {
+				break
+			}
+		}
 	}
 	for _, name := range need.Labels {
 		if seen.Labels == nil {
@@ -406,6 +455,9 @@ func showReview(p Plan) string {
 		}
 		if s.Verdict == triage.Do {
 			fmt.Fprintf(&b, " %q", s.Written())
+		}
+		if e, hides := s.Effect.(effect.HideComment); hides && s.Verdict == triage.Do {
+			b.WriteString(" " + e.ID)
 		}
 		if s.URL != "" {
 			b.WriteString(" at " + s.URL)
@@ -453,16 +505,16 @@ func TestWants(t *testing.T) {
 - {"type": "comment", "body": "bug"}
 `)
 	tests := []struct {
-		outcome effect.Outcome
+		outcome outcome.Outcome
 		want    bool
 	}{
-		{effect.Outcome{Thing: effect.Label, Name: "bug", There: true}, true},
-		{effect.Outcome{Thing: effect.Label, Name: "bug"}, false},
-		{effect.Outcome{Thing: effect.Label, Name: "other", There: true}, false},
-		{effect.Outcome{Thing: effect.Assignee, Name: "bug", There: true}, false},
-		{effect.Outcome{Thing: effect.Openness}, true},
-		{effect.Outcome{Thing: effect.Openness, There: true}, false},
-		{effect.Outcome{Thing: effect.Scheduled, There: true}, false},
+		{outcome.Outcome{Thing: outcome.Label, Name: "bug", There: true}, true},
+		{outcome.Outcome{Thing: outcome.Label, Name: "bug"}, false},
+		{outcome.Outcome{Thing: outcome.Label, Name: "other", There: true}, false},
+		{outcome.Outcome{Thing: outcome.Assignee, Name: "bug", There: true}, false},
+		{outcome.Outcome{Thing: outcome.Openness}, true},
+		{outcome.Outcome{Thing: outcome.Openness, There: true}, false},
+		{outcome.Outcome{Thing: outcome.Scheduled, There: true}, false},
 	}
 	for _, tt := range tests {
 		if got := c.input.Decision.Wants(tt.outcome); got != tt.want {

@@ -12,9 +12,9 @@ import (
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/command"
 	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
@@ -45,7 +45,7 @@ func Merge(list []Candidate, s Search, found []triage.Issue) []Candidate {
 // Stale describes how a candidate changed since the search, if the change could affect the scan, or
 // returns "".
 func (c Candidate) Stale(now triage.Issue) string {
-	was, is := effect.NamesOf(c.Issue.Labels), effect.NamesOf(now.Labels)
+	was, is := outcome.NamesOf(c.Issue.Labels), outcome.NamesOf(now.Labels)
 	switch {
 	case c.Issue.State != now.State:
 		return fmt.Sprintf("it is %s by now", text.Quote(now.State))
@@ -94,8 +94,8 @@ func ClosedUnrecorded(h history.History, r memory.Record, due []memory.Scheduled
 	i := slices.IndexFunc(due, func(c memory.ScheduledClose) bool { return !last.At.Before(c.Due) })
 	recorded := slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
 		return t.At.Sub(last.At).Abs() <= plan.CloseSlack && slices.ContainsFunc(t.Actions, func(a memory.Action) bool {
-			made := effect.Outcomes(a.Type, a.Values, a.Rule, false)
-			return a.Result == triage.Done && len(made) > 0 && made[0].Thing == effect.Openness
+			made := outcome.Outcomes(a.Type, a.Values, a.Rule, false)
+			return a.Result == triage.Done && len(made) > 0 && made[0].Thing == outcome.Openness
 		})
 	})
 	if !found || !h.Ours(last) || i < 0 || recorded {

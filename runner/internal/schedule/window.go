@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/triage"
 )
@@ -18,7 +19,7 @@ type Window struct {
 }
 
 // Sorted reports whether the query has its own sort. Such a search has no cursor.
-func (s Search) Sorted() bool { return triage.Sorts(s.Query) }
+func (s Search) Sorted() bool { return text.Sorts(s.Query) }
 
 // After returns the query for the issues that were created on the day of a cursor or later. A query
 // that has its own "created:" stays as it is, because GitHub documents no search with two.

@@ -11,8 +11,12 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/triage"
 )
+
+// agentScore is the key of an agent's score. No rule has this id.
+const agentScore = "(agent)"
 
 // Predict returns predictions for those planned actions that people may take as well: changes of
 // labels, and closing.
@@ -24,9 +28,9 @@ func Predict(list []triage.ActionResult, issue int, at time.Time) []memory.Predi
 		}
 		p := memory.Prediction{At: at, Issue: issue, Rule: a.Source.ID(), Type: a.Action.Type}
 		if p.Rule == "" {
-			p.Rule = memory.AgentScore
+			p.Rule = agentScore
 		}
-		e, err := effect.Parse(a.Action)
+		e, err := outcome.Parse(a.Action)
 		if err != nil {
 			continue
 		}

@@ -24,7 +24,7 @@
 // back until a time), lanes.go (tasks that wait for others of their issue), log.go (the log of a
 // task).
 //
-// The suite of package queuetest/conformance tests every operation on each engine. Tests of a
+// The suite of package queuetest tests every operation on each engine. Tests of a
 // single operation that need an engine are in the engine's package, such as sqlite/claim_test.go.
 //
 // A task has three rows: its state, its texts, and its decision. Only the row of the state, which

@@ -7,7 +7,7 @@
 //
 // A new database is a package beside sqlite and postgres with an Engine, a Dialect, and the other
 // methods of database.Store: leader election, a health check, and Close. It passes the suites of
-// packages queuetest/conformance and memorytest. config/serverconfig (the scheme of queue.url)
+// packages queuetest and memorytest. internal/config/serverconfig (the scheme of queue.url)
 // and internal/server/database recognize its locations, and internal/cli/foremand/deployment
 // checks them.
 //

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"crypto/rand"
+	"log/slog"
 	"time"
 )
 
@@ -10,11 +11,15 @@ import (
 // concurrent use.
 type Leaders struct {
 	engine Engine
+	log    *slog.Logger
 	leadStatements
 }
 
-// NewLeaders returns the leaders of a database that [Migrate] was run on.
-func NewLeaders(e Engine, d Dialect) *Leaders { return &Leaders{e, newLeadStatements(d)} }
+// NewLeaders returns the leaders of a database that [Migrate] was run on. log gets the errors of
+// the database.
+func NewLeaders(e Engine, d Dialect, log *slog.Logger) *Leaders {
+	return &Leaders{e, log, newLeadStatements(d)}
+}
 
 type leadStatements struct{ seize, abdicate string }
 
@@ -35,12 +40,16 @@ const (
 
 // Lead waits until this process is the leader for a name, among all processes that use the
 // database, and then runs f. If it loses the lease, it cancels f's context and waits again. It
-// returns f's error when f returns by itself, and otherwise the context's error. When a leader
-// loses its connection, there may be two leaders for a moment, which f must tolerate.
+// returns f's error when f returns by itself, and otherwise the context's error. Another process
+// leads at most 20 s after the leader was killed. When a leader cannot reach the database, there
+// may be two leaders for a moment, which f must tolerate.
 func (s *Leaders) Lead(ctx context.Context, name string, f func(context.Context) error) error {
 	owner := rand.Text()
 	for {
-		leads, _ := s.take(ctx, name, owner) // after an error it tries again
+		leads, err := s.take(ctx, name, owner)
+		if err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "leader election failed; trying again", "lead", name, "again_in", leadRenew, "error", err)
+		}
 		if leads {
 			lost, err := s.reign(ctx, name, owner, f)
 			if !lost {

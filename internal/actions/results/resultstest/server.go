@@ -20,7 +20,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/org/foreman-action/internal/loopback"
+	"github.com/org/foreman-action/internal/testkit/loopback"
 )
 
 // A Fault makes some of the calls fail. If neither Nth nor Times is set, only the first call fails.

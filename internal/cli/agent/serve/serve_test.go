@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/agent/agentcheck"
+	"github.com/org/foreman-action/internal/cli/agent/issueagent"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/freeport"
-	"github.com/org/foreman-action/internal/issueagent"
 	"github.com/org/foreman-action/internal/llm/llmtest"
+	"github.com/org/foreman-action/internal/testkit/freeport"
 )
 
 // TestAgentServeModel checks the agent with a model that repeats the prompt injection of an

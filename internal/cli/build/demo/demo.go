@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/org/foreman-action/internal/build"
 	"github.com/org/foreman-action/internal/cli/build/pipeline"
 	"github.com/org/foreman-action/internal/cli/build/task"
 	cli "github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/coding/build"
+	"github.com/org/foreman-action/internal/coding/git"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/git"
 )
 
 // repository is the demo's repository. Its Go files end in .txt here, so that they are not part

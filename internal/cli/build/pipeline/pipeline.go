@@ -3,16 +3,13 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
-	"github.com/org/foreman-action/internal/build"
 	"github.com/org/foreman-action/internal/cli/build/task"
 	cli "github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/coding/build"
 	"github.com/org/foreman-action/internal/command"
 )
 
@@ -99,42 +96,14 @@ func Show(ctx context.Context, env cli.Env, asJSON bool, o build.Options, run fu
 	o.Progress = p.show
 	report, err := run(ctx, o)
 	p.end()
-	if mistake, ok := errors.AsType[*build.UsageError](err); ok {
-		return command.Usage(mistake)
+	if _, mistake := errors.AsType[*build.UsageError](err); mistake || report.Version == 0 {
+		return task.Classify(err)
 	}
-	if report.Version == 0 {
-		return command.Failed(err)
-	}
-	text := human(report)
-	if asJSON {
-		data, err := json.MarshalIndent(report, "", "  ")
-		if err != nil {
-			return err
-		}
-		text = string(data) + "\n"
-	}
-	if err := errors.Join(env.Print(text), summarize(env, report)); err != nil {
-		return err
+	if broken := errors.Join(task.Print(env, asJSON, report, human(report)), task.Summarize(env, Markdown(report))); broken != nil {
+		return broken
 	}
 	if err != nil {
 		return command.Failed(err)
 	}
 	return command.Reported(report.ExitCode())
-}
-
-// summarize adds the report to the summary of a job.
-func summarize(env cli.Env, report build.Report) error {
-	name := env.Getenv("GITHUB_STEP_SUMMARY")
-	if name == "" {
-		return nil
-	}
-	file, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
-	if err == nil {
-		_, err = file.WriteString(Markdown(report) + "\n")
-		err = errors.Join(err, file.Close())
-	}
-	if err != nil {
-		return command.Failed(fmt.Errorf("add to the job summary: %w", err))
-	}
-	return nil
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/org/foreman-action/internal/build"
-	"github.com/org/foreman-action/internal/build/machine"
 	cli "github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/coding/build"
+	"github.com/org/foreman-action/internal/coding/build/machine"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/text"
 )

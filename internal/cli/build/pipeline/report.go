@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/org/foreman-action/internal/build"
-	"github.com/org/foreman-action/internal/build/machine"
+	"github.com/org/foreman-action/internal/coding/build"
+	"github.com/org/foreman-action/internal/coding/build/machine"
 	"github.com/org/foreman-action/internal/sanitize"
 )
 

@@ -3,20 +3,18 @@ package publish
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/org/foreman-action/internal/build"
-	"github.com/org/foreman-action/internal/build/publish"
+	"github.com/org/foreman-action/internal/cli/build/task"
 	"github.com/org/foreman-action/internal/cli/delivery"
 	cli "github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/remote"
+	"github.com/org/foreman-action/internal/coding/build/publish"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/protocol"
@@ -62,21 +60,10 @@ func run(ctx context.Context, env cli.Env, o options) error {
 		return err
 	}
 	result, err := publish.Run(ctx, p)
-	if mistake, ok := errors.AsType[*build.UsageError](err); ok {
-		return command.Usage(mistake)
-	}
 	if err != nil {
-		return command.Failed(err)
+		return task.Classify(err)
 	}
-	text := human(result)
-	if o.json {
-		data, err := json.MarshalIndent(result, "", "  ")
-		if err != nil {
-			return err
-		}
-		text = string(data) + "\n"
-	}
-	if err := errors.Join(env.Print(text), summarize(env, result)); err != nil {
+	if err := errors.Join(task.Print(env, o.json, result, human(result)), task.Summarize(env, markdown(result))); err != nil {
 		return err
 	}
 	return command.Reported(result.ExitCode())
@@ -145,12 +132,8 @@ func human(r publish.Result) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// summarize adds the result to the summary of a job.
-func summarize(env cli.Env, r publish.Result) error {
-	name := env.Getenv("GITHUB_STEP_SUMMARY")
-	if name == "" {
-		return nil
-	}
+// markdown returns the result for a job's summary.
+func markdown(r publish.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s: %s\n\n", sanitize.Markdown(r.TaskID), r.Status)
 	if r.PRURL != nil {
@@ -159,13 +142,5 @@ func summarize(env cli.Env, r publish.Result) error {
 	for _, p := range r.Errors {
 		b.WriteString("- " + sanitize.Cell(p.Message, 0) + "\n")
 	}
-	file, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
-	if err == nil {
-		_, err = file.WriteString(b.String() + "\n")
-		err = errors.Join(err, file.Close())
-	}
-	if err != nil {
-		return command.Failed(fmt.Errorf("add to the job summary: %w", err))
-	}
-	return nil
+	return b.String()
 }

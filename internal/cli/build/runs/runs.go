@@ -3,7 +3,6 @@
 package runs
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -13,30 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/org/foreman-action/handoff"
-	"github.com/org/foreman-action/internal/build"
-	"github.com/org/foreman-action/internal/build/workspace"
 	"github.com/org/foreman-action/internal/cli/build/task"
 	cli "github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/coding/build"
+	"github.com/org/foreman-action/internal/coding/build/workspace"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/handoff"
 	"github.com/org/foreman-action/internal/sanitize"
 )
-
-// usage classifies an error as a mistake of the user or as a failure.
-func usage(err error) error {
-	if mistake, ok := errors.AsType[*build.UsageError](err); ok {
-		return command.Usage(mistake)
-	}
-	return command.Failed(err)
-}
-
-func printJSON(env cli.Env, value any) error {
-	data, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return err
-	}
-	return env.Print(string(data) + "\n")
-}
 
 // Status returns the command that lists runs.
 func Status(env cli.Env) *cobra.Command {
@@ -55,13 +38,10 @@ func Status(env cli.Env) *cobra.Command {
 				return command.Usage(err)
 			}
 			all, err := build.List(repo.Root)
-			if asJSON {
-				if all == nil {
-					all = []build.Status{}
-				}
-				return errors.Join(printJSON(env, all), command.Failed(err))
+			if all == nil {
+				all = []build.Status{} // [] in JSON
 			}
-			return errors.Join(env.Print(table(all, env.Now())), command.Failed(err))
+			return errors.Join(task.Print(env, asJSON, all, table(all, env.Now())), command.Failed(err))
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the runs as JSON")
@@ -111,7 +91,7 @@ func Prompt(env cli.Env) *cobra.Command {
 			}
 			text, err := build.Prompt(c.Context(), o, handoff.Role(args[0]))
 			if err != nil {
-				return usage(err)
+				return task.Classify(err)
 			}
 			return env.Print(text)
 		},
@@ -135,7 +115,7 @@ func Clean(env cli.Env) *cobra.Command {
 			}
 			bytes, err := build.Clean(c.Context(), o)
 			if err != nil {
-				return usage(err)
+				return task.Classify(err)
 			}
 			env.Log("removed %s, with %.1f MB in %s", o.TaskID, float64(bytes)/1e6, filepath.Join(o.State, o.TaskID))
 			return nil
@@ -160,7 +140,7 @@ func Check(env cli.Env) *cobra.Command {
 				return command.Failed(err)
 			}
 			judgement := build.Judge(handoff.Role(args[0]), dir)
-			if err := printJSON(env, judgement); err != nil {
+			if err := task.Print(env, true, judgement, ""); err != nil {
 				return err
 			}
 			return command.Reported(judgement.ExitCode())

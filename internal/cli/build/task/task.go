@@ -16,13 +16,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/org/foreman-action/internal/build"
-	"github.com/org/foreman-action/internal/build/process"
-	"github.com/org/foreman-action/internal/build/workspace"
 	"github.com/org/foreman-action/internal/cli/delivery"
 	"github.com/org/foreman-action/internal/cli/files"
 	cli "github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/remote"
+	"github.com/org/foreman-action/internal/coding/build"
+	"github.com/org/foreman-action/internal/coding/build/process"
+	"github.com/org/foreman-action/internal/coding/build/workspace"
 	"github.com/org/foreman-action/internal/command"
 )
 
@@ -180,7 +180,7 @@ func (f *Flags) issue(ctx context.Context, env cli.Env) (prompt, source string, 
 
 // snapshot returns the text of the issue in an event's payload.
 func snapshot(in io.Reader, name string, number int, ref string) (prompt, source string, err error) {
-	data, err := files.ReadAll(in, name, delivery.MaxSize)
+	data, err := files.ReadAll(in, name, files.MaxEvent)
 	if err != nil {
 		return "", "", err
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/config"
-	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/cli/foremand/deployment"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/process"
-	"github.com/org/foreman-action/internal/server/harness"
+	"github.com/org/foreman-action/internal/config/serverconfig"
+	"github.com/org/foreman-action/internal/server/assembly"
 )
 
 // checkOptions are all that the command check depends on.
@@ -43,7 +43,7 @@ func runCheck(ctx context.Context, o checkOptions) error {
 	if err != nil {
 		return err
 	}
-	if _, err := harness.Credentials(s); err != nil {
+	if _, err := assembly.Credentials(s); err != nil {
 		return err
 	}
 	for _, w := range s.Warnings {
@@ -74,7 +74,7 @@ func describe(w io.Writer, s *serverconfig.Config) {
 			if a.Managed() {
 				where = fmt.Sprintf("container of %s on port %d", a.Image, a.Port)
 			}
-			fmt.Fprintf(w, "  %s (%s): %s, allow_close %v\n", a.Type, a.Protocol, withoutUser(where), harness.MayClose(s, a))
+			fmt.Fprintf(w, "  %s (%s): %s, allow_close %v\n", a.Type, a.Protocol, withoutUser(where), assembly.MayClose(s, a))
 		}
 	}
 }

@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/config/serverconfig"
 )
 
 // Command returns the command config with those below it.

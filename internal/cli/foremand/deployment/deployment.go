@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/config/serverconfig"
 	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/store/postgres"
 )

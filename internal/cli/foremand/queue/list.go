@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/queue"
 )
@@ -80,7 +80,7 @@ func runList(ctx context.Context, o listOptions) error {
 		if o.JSON {
 			return printListJSON(o.Env.Stdout, list, stats)
 		}
-		return printList(o.Env.Stdout, list, stats)
+		return printList(o.Env, list, stats)
 	})
 }
 
@@ -100,13 +100,13 @@ func parseState(s string) (queue.State, error) {
 }
 
 // printList prints tasks as a table, and the counts of all tasks.
-func printList(out io.Writer, list []queue.Info, stats queue.Stats) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+func printList(env process.Env, list []queue.Info, stats queue.Stats) error {
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	if len(list) > 0 {
 		fmt.Fprintln(w, "TASK\tSTATE\tISSUE\tAGENT\tENQUEUED\tREASON")
 	}
 	for _, t := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s#%d\t%s\t%s\t%s\n", sanitize.Line(t.ID), stateText(t), sanitize.Line(t.Repo), t.Issue,
+		fmt.Fprintf(w, "%s\t%s\t%s#%d\t%s\t%s\t%s\n", sanitize.Line(t.ID), stateText(t, env.Now()), sanitize.Line(t.Repo), t.Issue,
 			cmp.Or(sanitize.Line(t.Agent), "-"), t.Enqueued.UTC().Format(time.DateTime), sanitize.Line(t.Reason))
 	}
 	if err := w.Flush(); err != nil {
@@ -116,17 +116,17 @@ func printList(out io.Writer, list []queue.Info, stats queue.Stats) error {
 	for _, s := range queue.States() {
 		counts = append(counts, fmt.Sprintf("%d %s", stats.States[s], s))
 	}
-	_, err := fmt.Fprintf(out, "%s; %d held back\n", strings.Join(counts, ", "), stats.Held)
+	_, err := fmt.Fprintf(env.Stdout, "%s; %d held back\n", strings.Join(counts, ", "), stats.Held)
 	return err
 }
 
 // stateText returns the state of a task for people.
-func stateText(t queue.Info) string {
+func stateText(t queue.Info, now time.Time) string {
 	switch {
 	case t.Held:
 		return string(t.State) + ", held"
 	case t.Draining:
-		return fmt.Sprintf("%s, held by server %s, lease ends in %s", t.State, sanitize.Line(t.Owner), max(0, time.Until(t.Until)).Round(time.Second))
+		return fmt.Sprintf("%s, held by server %s, lease ends in %s", t.State, sanitize.Line(t.Owner), max(0, t.Until.Sub(now)).Round(time.Second))
 	}
 	return string(t.State)
 }

@@ -13,9 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/internal/sanitize"
-	"github.com/org/foreman-action/internal/server/executor"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -62,20 +63,20 @@ func runShow(ctx context.Context, o showOptions) error {
 		if o.JSON {
 			return printDetailsJSON(o.Env.Stdout, d)
 		}
-		_, err = io.WriteString(o.Env.Stdout, story(d))
+		_, err = io.WriteString(o.Env.Stdout, story(d, o.Env.Now()))
 		return err
 	})
 }
 
 // story returns the course of a task for people.
-func story(d queue.Details) string {
+func story(d queue.Details, now time.Time) string {
 	var b strings.Builder
 	line := func(key, value string) {
 		if value = short(value, 300); value != "" {
 			fmt.Fprintf(&b, "%-9s %s\n", key, value)
 		}
 	}
-	var r executor.Report
+	var r runner.Report
 	if len(d.Report) > 0 && json.Unmarshal(d.Report, &r) != nil {
 		r.Reason = "the report cannot be read; --json shows it"
 	}
@@ -83,7 +84,7 @@ func story(d queue.Details) string {
 	line("issue", fmt.Sprintf("%s#%d  %s", d.Repo, d.Issue, r.Title))
 	line("event", r.Event)
 	line("agent", d.Agent)
-	line("state", stateText(d.Info))
+	line("state", stateText(d.Info, now))
 	line("enqueued", d.Enqueued.UTC().Format(time.DateTime))
 	if r.Status != "" {
 		b.WriteByte('\n')
@@ -101,7 +102,7 @@ func story(d queue.Details) string {
 	return b.String()
 }
 
-func outcome(r executor.Report) string {
+func outcome(r runner.Report) string {
 	if r.DryRun {
 		return "dry run: nothing was written"
 	}
@@ -109,12 +110,12 @@ func outcome(r executor.Report) string {
 }
 
 // plan lists the actions with their results.
-func plan(b *strings.Builder, actions []executor.ActionReport) {
+func plan(b *strings.Builder, actions []triage.ActionResult) {
 	if len(actions) > 0 {
 		b.WriteString("\nplan\n")
 	}
 	for _, a := range actions {
-		fmt.Fprintf(b, "  %d. %-8s %s", a.Index+1, short(string(a.Verdict), 8), short(a.Type, 40))
+		fmt.Fprintf(b, "  %d. %-8s %s", a.Index+1, short(string(a.Verdict), 8), short(a.Action.Type, 40))
 		for _, part := range []string{parameters(a.Action), result(a)} {
 			if part != "" {
 				fmt.Fprintf(b, "  %s", short(part, 120))
@@ -128,29 +129,27 @@ func plan(b *strings.Builder, actions []executor.ActionReport) {
 }
 
 // result returns the result of an action; empty for one that was skipped.
-func result(a executor.ActionReport) string {
-	if a.Result == triage.Skipped.Result() {
-		return ""
+func result(a triage.ActionResult) string {
+	if r := a.State.Result(); r != triage.Skipped.Result() {
+		return r
 	}
-	return a.Result
+	return ""
 }
 
-// parameters returns the parameters of an action without its type: a single text unchanged,
-// anything else as JSON.
-func parameters(action json.RawMessage) string {
-	var all map[string]json.RawMessage
-	if json.Unmarshal(action, &all) != nil {
-		return ""
-	}
-	delete(all, "type")
-	for _, only := range all {
-		var text string
-		if len(all) == 1 && json.Unmarshal(only, &text) == nil {
+// parameters returns the parameters of an action: a single text unchanged, others as JSON.
+func parameters(a protocol.ActionItem) string {
+	names := a.ParamNames()
+	if len(names) == 1 {
+		if text, ok, err := a.Text(names[0]); ok && err == nil {
 			return text
 		}
 	}
+	all := map[string]json.RawMessage{}
+	for _, name := range names {
+		all[name], _ = a.Param(name)
+	}
 	out, err := json.Marshal(all)
-	if err != nil {
+	if err != nil || len(all) == 0 {
 		return ""
 	}
 	return string(out)

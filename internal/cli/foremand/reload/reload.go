@@ -15,11 +15,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/cli/foremand/deployment"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/config/serverconfig"
 	"github.com/org/foreman-action/internal/sanitize"
 )
 

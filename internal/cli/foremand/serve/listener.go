@@ -8,9 +8,9 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/org/foreman-action/config/serverconfig"
+	"github.com/org/foreman-action/internal/config/serverconfig"
 	"github.com/org/foreman-action/internal/server/access"
-	"github.com/org/foreman-action/internal/server/harness"
+	"github.com/org/foreman-action/internal/server/assembly"
 )
 
 // firstSocket is the number of the first file that systemd passes to a process.
@@ -18,9 +18,9 @@ const firstSocket = 3
 
 // listen returns the server's listener: the socket that systemd opened for this process, which stays
 // open during a restart, or else one on the configured address.
-func listen(ctx context.Context, getenv func(string) string, s *serverconfig.Config) (harness.KeptListener, error) {
+func listen(ctx context.Context, getenv func(string) string, s *serverconfig.Config) (assembly.KeptListener, error) {
 	if getenv("LISTEN_PID") != strconv.Itoa(os.Getpid()) {
-		return harness.Listen(ctx, s)
+		return assembly.Listen(ctx, s)
 	}
 	if n := getenv("LISTEN_FDS"); n != "1" {
 		return nil, fmt.Errorf("use the socket of systemd: want one, got LISTEN_FDS=%s; foremand.socket may have one ListenStream only", n)
@@ -31,7 +31,7 @@ func listen(ctx context.Context, getenv func(string) string, s *serverconfig.Con
 	if err != nil {
 		return nil, fmt.Errorf("use the socket of systemd: want a stream, as ListenStream= opens one: %w", err)
 	}
-	k, ok := l.(harness.KeptListener)
+	k, ok := l.(assembly.KeptListener)
 	if !ok {
 		return nil, errors.Join(errors.New("use the socket of systemd: want a stream, as ListenStream= opens one"), l.Close())
 	}
@@ -43,7 +43,7 @@ func listen(ctx context.Context, getenv func(string) string, s *serverconfig.Con
 
 // mayListen returns an error unless a server with this configuration may listen on an address.
 func mayListen(s *serverconfig.Config, address string) error {
-	credentials, err := harness.Credentials(s)
+	credentials, err := assembly.Credentials(s)
 	if err != nil {
 		return err
 	}

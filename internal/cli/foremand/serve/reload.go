@@ -6,19 +6,19 @@ import (
 	"os"
 	"sync"
 
-	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/cli/foremand/deployment"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/config/serverconfig"
+	"github.com/org/foreman-action/internal/server/assembly"
 	"github.com/org/foreman-action/internal/server/database"
-	"github.com/org/foreman-action/internal/server/harness"
 )
 
 // A reloader reads the configuration again on request, and passes it to the loop of Run.
 type reloader struct {
 	o      Options
 	at     database.Locations
-	bind   string          // the address of the listener
-	limits *harness.Limits // of GitHub: they last longer than one server
+	bind   string           // the address of the listener
+	limits *assembly.Limits // of GitHub: they last longer than one server
 	log    *slog.Logger
 
 	mu      sync.Mutex
@@ -57,7 +57,7 @@ func (r *reloader) reload(ctx context.Context) (unchanged []string, err error) {
 		}
 	}
 	s.Server.Host, s.Server.Port = r.current.Server.Host, r.current.Server.Port
-	if err := harness.Check(s); err != nil {
+	if err := assembly.Check(s); err != nil {
 		return nil, err
 	}
 	if err := mayListen(s, r.bind); err != nil {
@@ -84,7 +84,7 @@ func (r *reloader) follow(ctx context.Context, hangups <-chan os.Signal, done <-
 
 // run runs servers on the listener, one after another: each reload stops one and begins the next.
 // If the next one cannot begin, the earlier configuration is used again.
-func (r *reloader) run(ctx context.Context, l harness.KeptListener) error {
+func (r *reloader) run(ctx context.Context, l assembly.KeptListener) error {
 	s := r.current
 	var good *serverconfig.Config // began before; nil: none did
 	for {
@@ -131,9 +131,9 @@ func (r *reloader) take() *serverconfig.Config {
 }
 
 // serve runs one server until ctx ends. began reports whether it could be opened.
-func (r *reloader) serve(ctx context.Context, l harness.KeptListener, s *serverconfig.Config) (began bool, err error) {
-	h, err := harness.Open(ctx, harness.Options{
-		Settings: s, Databases: r.at, Version: r.o.Env.Version, Log: r.log, Limits: r.limits, Listener: l, Reload: r.reload,
+func (r *reloader) serve(ctx context.Context, l assembly.KeptListener, s *serverconfig.Config) (began bool, err error) {
+	h, err := assembly.Open(ctx, assembly.Options{
+		Settings: s, Databases: r.at, Version: r.o.Env.Version, Now: r.o.Env.Now, Log: r.log, Limits: r.limits, Listener: l, Reload: r.reload,
 	})
 	if err != nil {
 		return false, err

@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/cli/foremand/deployment"
 	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/config/serverconfig"
+	"github.com/org/foreman-action/internal/server/assembly"
 	"github.com/org/foreman-action/internal/server/database"
-	"github.com/org/foreman-action/internal/server/harness"
 )
 
 const help = `Runs the server until SIGINT or SIGTERM. Writes under way are then finished, agents keep
@@ -84,7 +84,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer l.Close()
-	r := &reloader{o: o, at: at, bind: bindAddress(l), limits: harness.NewLimits(log), log: log, current: s, stop: func() {}}
+	r := &reloader{o: o, at: at, bind: bindAddress(l), limits: assembly.NewLimits(log), log: log, current: s, stop: func() {}}
 	done := make(chan struct{})
 	defer close(done)
 	go r.follow(ctx, hangups, done)
@@ -98,7 +98,7 @@ func load(ctx context.Context, o Options, log *slog.Logger) (*serverconfig.Confi
 		return nil, err
 	}
 	for _, w := range s.Warnings {
-		log.Warn("configuration", "file", w.File, "line", w.Line, "column", w.Column, "warning", w.Msg)
+		log.Warn("configuration", "file", w.File, "line", w.Line, "column", w.Column, "warning", w.Message)
 	}
 	if o.Host != "" {
 		s.Server.Host = o.Host

@@ -21,6 +21,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/files"
 	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/remote"
 	"github.com/org/foreman-action/internal/cli/replay"
@@ -30,7 +31,6 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
-	"github.com/org/foreman-action/triage"
 )
 
 const help = `Replays the rules over the issues of a repository, and compares their decisions with
@@ -88,6 +88,7 @@ func Command(env process.Env) *cobra.Command {
 	fl.IntVar(&o.Limit, "limit", 0, "maximum number of issues, the newest first; 0: all")
 	fl.StringVar(&o.Old, "old", "", "`FILE`, or a ref of the repository, whose rules to compare with")
 	fl.StringVar(&o.Format, "format", "text", "`FORMAT` of the report: text, json, html or markdown")
+	group.JSONFlag(c, "print the report as JSON, like --format json")
 	fl.StringVarP(&o.Output, "output", "o", "", "`FILE` for the report (default: standard output)")
 	fl.IntVar(&o.Links, "links", 10, "maximum number of listed issues of each kind for a rule")
 	fl.StringVar(&o.Cache, "cache", cacheDir(env.Getenv), "`DIR` of the cache; empty: no cache")
@@ -180,7 +181,7 @@ func replayOf(o Options) (replay.Options, []string, error) {
 	case o.Limit < 0, o.Links < 1, o.Reserve < 0:
 		return replay.Options{}, nil, command.Usagef("--limit and --reserve want 0 or more, --links 1 or more")
 	case access.Token == "":
-		return replay.Options{}, nil, command.Usagef("read the history of %s: %w", repo, triage.ErrNeedsHost)
+		return replay.Options{}, nil, command.Usagef("read the history of %s: %w", repo, failure.ErrNoToken)
 	}
 	client, err := access.Client()
 	return replay.Options{

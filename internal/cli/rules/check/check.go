@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/rulefiles"
 	"github.com/org/foreman-action/internal/command"
@@ -20,7 +21,7 @@ const help = `Loads the files as a run would, and reports every mistake at once,
 line and column. Variables that are not set here count as set. Without a token an
 extended file is not read: a warning names it, and keys that depend on it are not checked.
 
-Formats: text, with the line and a caret; json, one object; sarif, for code scanning;
+Formats: text, with the line and a caret; json or --json, one object; sarif, for code scanning;
 github, annotations in the log of a workflow.
 
 With --repository the labels, issue forms and workflows of that repository are read over
@@ -53,7 +54,7 @@ func Command(env process.Env) *cobra.Command {
 		Use:   "check [FILE…]",
 		Short: "Report every mistake in rule files",
 		Long:  help,
-		Example: "  foreman rules check\n  foreman rules check --format sarif .github/foreman.yml > foreman.sarif\n" +
+		Example: "  foreman rules check\n  foreman rules check --json\n  foreman rules check --format sarif .github/foreman.yml > foreman.sarif\n" +
 			"  foreman rules check --repository octo-org/hello",
 		RunE: func(c *cobra.Command, files []string) error {
 			o.Files = files
@@ -61,6 +62,7 @@ func Command(env process.Env) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&o.Format, "format", "text", "`FORMAT` of the report: text, json, sarif or github")
+	group.JSONFlag(c, "print the report as JSON, like --format json")
 	c.Flags().StringVar(&o.Repository, "repository", "", "`OWNER/NAME` on GitHub that the rules are for")
 	return c
 }
@@ -92,7 +94,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.Env.Print(write(problems, note)); err != nil {
 		return err
 	}
-	if len(problems.Errors()) > 0 {
+	if len(yamlfile.Mistakes(problems)) > 0 {
 		return command.Reported(command.ExitUsage)
 	}
 	return nil

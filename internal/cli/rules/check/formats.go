@@ -31,19 +31,12 @@ func checkText(ps yamlfile.Problems, note string) string {
 	for _, p := range ps {
 		b.WriteString(p.Error() + "\n")
 	}
-	mistakes := len(ps.Errors())
+	mistakes := len(yamlfile.Mistakes(ps))
 	fmt.Fprintf(&b, "%s, %s\n", format.Count(mistakes, "mistake"), format.Count(len(ps)-mistakes, "warning"))
 	if note != "" {
 		b.WriteString("note: " + note + "\n")
 	}
 	return b.String()
-}
-
-func severity(p yamlfile.Problem) string {
-	if p.Warning {
-		return "warning"
-	}
-	return "error"
 }
 
 func checkJSON(ps yamlfile.Problems, note string) string {
@@ -110,9 +103,9 @@ func checkSARIF(ps yamlfile.Problems, version string) string {
 		}},
 		Results: make([]sarifResult, 0, len(ps)), Columns: "unicodeCodePoints",
 	}
-	for _, p := range ps {
+	for _, p := range document.ProblemsOf(ps).Problems {
 		run.Results = append(run.Results, sarifResult{
-			Rule: sarifRuleID, Level: severity(p), Message: sarifText{p.Msg},
+			Rule: sarifRuleID, Level: p.Severity, Message: sarifText{p.Message},
 			Locations: []sarifLocation{{sarifPhysical{sarifArtifact{(&url.URL{Path: filepath.ToSlash(p.File)}).EscapedPath()}, sarifRegion{max(p.Line, 1), p.Column}}}},
 		})
 	}
@@ -136,7 +129,7 @@ func checkGitHub(ps yamlfile.Problems, note string) string {
 			level = actions.Warning
 		}
 		rt.Log.Annotate(actions.Annotation{
-			Level: level, Title: "Foreman configuration", File: p.File, Line: p.Line, Column: p.Column, Message: p.Msg,
+			Level: level, Title: "Foreman configuration", File: p.File, Line: p.Line, Column: p.Column, Message: p.Message,
 		})
 	}
 	if note != "" {

@@ -11,12 +11,14 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/files"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/remote"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/lint"
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
@@ -37,7 +39,7 @@ func compare(ctx context.Context, env process.Env, name string, cfg *config.Conf
 	if err != nil {
 		return nil, "", err
 	}
-	if (repo == nil || repo.Labels == nil) && len(cfg.Rules.Labels()) > 0 && !cfg.Policy.CreateLabels {
+	if (repo == nil || repo.Labels == nil) && len((*ruleset.Set)(cfg.Rules).Rules().Labels()) > 0 && !cfg.Policy.CreateLabels {
 		note = unlisted
 	}
 	if repo == nil {
@@ -111,7 +113,7 @@ func remoteRepository(ctx context.Context, env process.Env, full string) (*lint.
 		return nil, err
 	}
 	if client == nil {
-		return nil, command.Usagef("read the repository %s: %w", full, triage.ErrNeedsHost)
+		return nil, command.Usagef("read the repository %s: %w", full, failure.ErrNoToken)
 	}
 	labels, err := client.Labels(ctx, owner, name)
 	many := errors.Is(err, triage.ErrTruncated)
@@ -128,7 +130,7 @@ func remoteRepository(ctx context.Context, env process.Env, full string) (*lint.
 	}
 	if repo.Labels = labels; many {
 		repo.Labels = nil
-		repo.Warnings = append(repo.Warnings, yamlfile.Problem{File: full, Warning: true, Msg: "it has more than 2,000 labels; whether it has those of the rules is not checked"})
+		repo.Warnings = append(repo.Warnings, yamlfile.Problem{File: full, Warning: true, Message: "it has more than 2,000 labels; whether it has those of the rules is not checked"})
 	}
 	return repo, nil
 }

@@ -92,7 +92,7 @@ func runTests(ctx context.Context, cfg *config.Config, wanted *regexp.Regexp) ([
 		if ctx.Err() != nil {
 			return nil, command.Failed(context.Cause(ctx))
 		}
-		results = append(results, ruletest.Run(cfg.Rules, t, cfg.Policy.MayLabel))
+		results = append(results, ruletest.Run(ctx, cfg.Rules, t, cfg.Policy.MayLabel))
 	}
 	if len(results) == 0 && len(cfg.Tests) > 0 {
 		return nil, command.Usagef("--run: none of %s matches %s", format.Count(len(cfg.Tests), "test"), wanted)

@@ -1,9 +1,9 @@
 // Command bench times the whole program on one event, started as the Actions runner starts it.
 // There are ten rules, at most one write, and a fake GitHub on loopback. The start of node is
 // timed, too, as a yardstick for the machine. The runs of all scenarios are interleaved, so that a
-// busy moment affects all of them. The results are medians.
+// busy moment affects all of them. The results are medians. The page compares them with the targets.
 //
-//	bench -foreman bin/foreman -launch bin/launch [-event FILE] [-originals DIR] [-n 31] [-out FILE] [-check]
+//	bench -foreman bin/foreman -launch bin/launch [-event FILE] [-originals DIR -import FILE] [-rules FILE] [-n 31] [-out FILE]
 package main
 
 import (
@@ -21,9 +21,11 @@ type options struct {
 	foreman, launch string
 	event           string
 	originals       string
+	importer        string // the whole program foreman, which imports the originals' configurations
 	n               int
 	out             string
-	check           bool
+	rules           string // file with the output of BenchmarkDecide; empty: none
+	size            int64  // of foreman, in bytes
 }
 
 func main() {
@@ -56,15 +58,20 @@ func run(args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	page := report(results, machine(), o)
+	met := targets(results, o.size)
+	if o.rules != "" {
+		more, err := decisions(o.rules)
+		if err != nil {
+			return err
+		}
+		met = append(met, more...)
+	}
+	page := report(results, met, machine(), o.n)
 	fmt.Fprint(stdout, page)
 	if o.out != "" {
 		if err := os.WriteFile(o.out, []byte(page), 0o644); err != nil {
 			return err
 		}
-	}
-	if o.check {
-		return judge(results)
 	}
 	return nil
 }
@@ -77,21 +84,30 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.event, "event", "testdata/events/issues/opened.payload.json", "the payload")
 	flags.IntVar(&o.n, "n", 31, "measured runs of each scenario")
 	flags.StringVar(&o.originals, "originals", "", "directory of the published actions to time beside, as TOOL/VERSION")
+	flags.StringVar(&o.rules, "rules", "", "file with the output of BenchmarkDecide of package rules")
+	flags.StringVar(&o.importer, "import", "", "with -originals, the program that imports their configurations")
 	flags.StringVar(&o.out, "out", "", "file that the table is also written to")
-	flags.BoolVar(&o.check, "check", false, "fail when a target is missed")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	if o.foreman == "" || o.launch == "" || o.n < 1 || flags.NArg() > 0 {
-		return o, errors.New("usage: bench -foreman FILE -launch FILE [-event FILE] [-originals DIR] [-n RUNS] [-out FILE] [-check]")
+	if o.foreman == "" || o.launch == "" || o.n < 1 || flags.NArg() > 0 || (o.originals == "") != (o.importer == "") {
+		return o, errors.New("usage: bench -foreman FILE -launch FILE [-event FILE] [-originals DIR -import FILE] [-rules FILE] [-n RUNS] [-out FILE]")
 	}
-	for _, path := range []*string{&o.foreman, &o.launch} {
+	for _, path := range []*string{&o.foreman, &o.launch, &o.importer} {
+		if *path == "" {
+			continue
+		}
 		absolute, err := filepath.Abs(*path)
 		if err != nil {
 			return o, err
 		}
 		*path = absolute
 	}
+	info, err := os.Stat(o.foreman)
+	if err != nil {
+		return o, err
+	}
+	o.size = info.Size()
 	return o, nil
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // casesDir contains real configurations, with which original actions and foreman are compared.
-const casesDir = "internal/parity/testdata/cases"
+const casesDir = "internal/importer/parity/testdata/cases"
 
 // A rival is an action that foreman can replace. It has a real configuration, and an event for
 // which it writes to GitHub. foreman runs on the same event with the imported configuration.
@@ -208,7 +208,7 @@ func (s *stage) readCase(r rival) (rivalCase, error) {
 			args = append(args, file)
 		}
 	}
-	out, err := exec.Command(s.foreman, args...).Output()
+	out, err := exec.Command(s.importer, args...).Output()
 	if err != nil {
 		return c, fmt.Errorf("foreman %s: %w", strings.Join(args, " "), err)
 	}

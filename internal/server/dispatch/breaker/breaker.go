@@ -60,7 +60,8 @@ type Options struct {
 	// task, until the task counts as bad. It is not a threshold of the breaker, which the first
 	// failure opens.
 	BadTaskFailures int
-	Log             *slog.Logger // must be set
+	Now             func() time.Time // nil: time.Now
+	Log             *slog.Logger     // must be set
 }
 
 // A Breaker is the circuit breaker of one agent. Its methods are safe for concurrent use.
@@ -82,7 +83,8 @@ type Breaker struct {
 
 // New returns a closed Breaker.
 func New(o Options) *Breaker {
-	return &Breaker{o: o, down: downtime{cursors: o.Cursors, agent: o.Agent, log: o.Log}, tasks: map[string]*record{}}
+	o.Now = wait.Clock(o.Now)
+	return &Breaker{o: o, down: downtime{now: o.Now, cursors: o.Cursors, agent: o.Agent, log: o.Log}, tasks: map[string]*record{}}
 }
 
 // A Permit allows a request to the agent.
@@ -104,7 +106,7 @@ func (b *Breaker) state() State {
 	switch {
 	case b.failures == 0:
 		return Closed
-	case !b.probing && time.Now().Before(b.openUntil):
+	case !b.probing && b.o.Now().Before(b.openUntil):
 		return Open
 	}
 	return HalfOpen
@@ -115,7 +117,7 @@ func (b *Breaker) state() State {
 func (b *Breaker) Allow(n int) (Permit, int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := Permit{generation: b.generation, granted: time.Now()}
+	p := Permit{generation: b.generation, granted: b.o.Now()}
 	switch state := b.state(); {
 	case state == Open, state == HalfOpen && b.probing:
 		n = 0
@@ -145,7 +147,7 @@ func (b *Breaker) Success(ctx context.Context, task string) {
 	b.close()
 	delete(b.tasks, task)
 	for id, r := range b.tasks {
-		if time.Since(r.last) > GiveUpAfter {
+		if b.o.Now().Sub(r.last) > GiveUpAfter {
 			delete(b.tasks, id)
 		}
 	}
@@ -171,7 +173,7 @@ func (b *Breaker) Failure(ctx context.Context, p Permit, task Task, cause Cause)
 	case cause == Unusable:
 		b.down.end(ctx)
 	case !v.Counts:
-		v.Expired = b.Expired(ctx) && time.Since(task.Enqueued) > GiveUpAfter
+		v.Expired = b.Expired(ctx) && b.o.Now().Sub(task.Enqueued) > GiveUpAfter
 	}
 	return v
 }
@@ -243,9 +245,9 @@ func (b *Breaker) open(p Permit, news bool) {
 	if b.o.Interval > 0 {
 		b.openUntil = p.granted.Add(b.o.Interval)
 	} else {
-		b.openUntil = time.Now().Add(wait.Backoff(b.failures-1, time.Second, MaxInterval))
+		b.openUntil = b.o.Now().Add(wait.Backoff(b.failures-1, time.Second, MaxInterval))
 	}
 }
 
 // interval returns the time until the next probe, at least one second. The caller holds b.mu.
-func (b *Breaker) interval() time.Duration { return max(time.Until(b.openUntil), time.Second) }
+func (b *Breaker) interval() time.Duration { return max(b.openUntil.Sub(b.o.Now()), time.Second) }

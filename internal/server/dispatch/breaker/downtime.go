@@ -18,6 +18,7 @@ type Cursors interface {
 
 // A downtime measures how long an agent has failed. Its beginning is stored with the queue.
 type downtime struct {
+	now     func() time.Time
 	cursors Cursors // nil: since is not stored
 	agent   string
 	log     *slog.Logger
@@ -39,13 +40,14 @@ func (d *downtime) lasts(ctx context.Context) time.Duration {
 		return 0
 	}
 	// If the beginning is in the future, the clock was set back, so start again.
-	if now := time.Now(); d.since.IsZero() || d.since.After(now) {
+	now := d.now()
+	if d.since.IsZero() || d.since.After(now) {
 		if !d.save(ctx, now.UTC().AppendFormat(nil, time.RFC3339Nano)) {
 			return 0
 		}
 		d.since = now
 	}
-	return time.Since(d.since)
+	return now.Sub(d.since)
 }
 
 // end records that the agent works.

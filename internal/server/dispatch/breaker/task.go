@@ -55,7 +55,7 @@ func (b *Breaker) recordOf(task string) *record {
 		r = &record{}
 		b.tasks[task] = r
 	}
-	r.last = time.Now()
+	r.last = b.o.Now()
 	return r
 }
 
@@ -70,14 +70,14 @@ func (r *record) add(cause Cause, successes int) {
 	case cause != Crashed:
 		r.crashing = time.Time{}
 	case r.crashing.IsZero():
-		r.crashing = time.Now()
+		r.crashing = r.last
 	}
 }
 
 // bad reports whether the task is to blame: at least that many failures came after successes on
 // other tasks, or the task has only crashed the agent for maxCrashing.
 func (r *record) bad(least int) bool {
-	return r.blamed >= least || !r.crashing.IsZero() && time.Since(r.crashing) >= maxCrashing
+	return r.blamed >= least || !r.crashing.IsZero() && r.last.Sub(r.crashing) >= maxCrashing
 }
 
 // wait returns how long the task must wait. That is longer than the agent's interval, so that the

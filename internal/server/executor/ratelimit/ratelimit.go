@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -29,8 +30,9 @@ const (
 
 // Options configure a Limiter.
 type Options struct {
-	PerMinute, PerHour int         // maximum number of writes of an identity; must be set
-	Slots              queue.Slots // nil: there are no other processes
+	PerMinute, PerHour int              // maximum number of writes of an identity; must be set
+	Slots              queue.Slots      // nil: there are no other processes
+	Now                func() time.Time // nil: time.Now
 	Log                *slog.Logger
 }
 
@@ -58,11 +60,12 @@ type budget struct {
 
 // New returns a Limiter.
 func New(o Options) *Limiter {
-	return &Limiter{o: o, start: time.Now(), budgets: map[string]*budget{}}
+	o.Now = wait.Clock(o.Now)
+	return &Limiter{o: o, start: o.Now(), budgets: map[string]*budget{}}
 }
 
 // now returns the time since the Limiter was made.
-func (l *Limiter) now() time.Duration { return time.Since(l.start) }
+func (l *Limiter) now() time.Duration { return l.o.Now().Sub(l.start) }
 
 // Take reserves a write that can begin within bound, and returns how long to wait for it. If that
 // is not possible, ok is false, and wait is the time until the next try, which differs for each

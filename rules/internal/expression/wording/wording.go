@@ -16,22 +16,22 @@ func CannotRead(function, value string) string {
 }
 
 var (
-	notNumber   = regexp.MustCompile(`(?s)^invalid operation: (int|float)\((.*)\)$`)
-	notDate     = regexp.MustCompile(`(?s)^invalid date (.*)$`)
-	notTime     = regexp.MustCompile(`(?s)^parsing time (".*)$`)
-	notDuration = regexp.MustCompile(`(?s)^time: .* duration (".*)$`)
+	notNumber   = text.Regexp(`(?s)^invalid operation: (int|float)\((.*)\)$`)
+	notDate     = text.Regexp(`(?s)^invalid date (.*)$`)
+	notTime     = text.Regexp(`(?s)^parsing time (".*)$`)
+	notDuration = text.Regexp(`(?s)^time: .* duration (".*)$`)
 )
 
 // Unreadable rewrites the error of a function that could not parse a value. The original error may
 // contain the whole text of an issue. ok is false for other errors.
 func Unreadable(msg string) (rewritten string, ok bool) {
-	if m := notNumber.FindStringSubmatch(msg); m != nil {
+	if m := notNumber().FindStringSubmatch(msg); m != nil {
 		return CannotRead(m[1], m[2]), true
 	}
-	if m := notDate.FindStringSubmatch(msg); m != nil {
+	if m := notDate().FindStringSubmatch(msg); m != nil {
 		return CannotRead("date", m[1]), true
 	}
-	for function, known := range map[string]*regexp.Regexp{"date": notTime, "duration": notDuration} {
+	for function, known := range map[string]*regexp.Regexp{"date": notTime(), "duration": notDuration()} {
 		if m := known.FindStringSubmatch(msg); m != nil {
 			return CannotRead(function, unquoted(m[1])), true
 		}
@@ -53,25 +53,25 @@ func unquoted(s string) string {
 }
 
 var (
-	mismatched   = regexp.MustCompile(`^invalid operation: (\S+) \(mismatched types (\S+) and (\S+)\)$`)
-	operatorCase = regexp.MustCompile(`^unexpected token Identifier\("((?i:and|or|not|in|contains|startsWith|endsWith|matches))"\)`)
-	operatorCall = regexp.MustCompile(`^unexpected token Operator\("(contains|startsWith|endsWith|matches)"\)`)
+	mismatched   = text.Regexp(`^invalid operation: (\S+) \(mismatched types (\S+) and (\S+)\)$`)
+	operatorCase = text.Regexp(`^unexpected token Identifier\("((?i:and|or|not|in|contains|startsWith|endsWith|matches))"\)`)
+	operatorCall = text.Regexp(`^unexpected token Operator\("(contains|startsWith|endsWith|matches)"\)`)
 )
 
 // OperatorHint suggests a replacement for an operator that does not fit its operands; ""
 // when msg is about something else.
 func OperatorHint(msg string) string {
-	if m := operatorCall.FindStringSubmatch(msg); m != nil {
+	if m := operatorCall().FindStringSubmatch(msg); m != nil {
 		return "; " + m[1] + " goes between two texts: write a " + m[1] + " b"
 	}
-	if m := operatorCase.FindStringSubmatch(msg); m != nil {
+	if m := operatorCase().FindStringSubmatch(msg); m != nil {
 		for _, op := range []string{"and", "or", "not", "in", "contains", "startsWith", "endsWith", "matches"} {
 			if strings.EqualFold(op, m[1]) {
 				return "; write " + op
 			}
 		}
 	}
-	m := mismatched.FindStringSubmatch(msg)
+	m := mismatched().FindStringSubmatch(msg)
 	if m == nil {
 		return ""
 	}
@@ -81,6 +81,8 @@ func OperatorHint(msg string) string {
 		return `; to test whether a list contains a text, use in: "bug" in issue.labels`
 	case left == "time.Time" && right == "string" || left == "string" && right == "time.Time":
 		return `; compare a time with a time, such as date("2024-01-31")`
+	case left == "time.Time" && right == "time.Duration":
+		return "; subtract the time from now: now - issue.created_at"
 	}
 	return ""
 }

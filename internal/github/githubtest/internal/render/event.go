@@ -65,6 +65,13 @@ func Event(r *state.Repository, i *state.Record, e state.Event) Object {
 		o["assignee"] = User(e.Assignee)
 	case "milestoned", "demilestoned":
 		o["milestone"] = Object{"title": e.Milestone}
+	case "review_requested", "review_request_removed":
+		o["review_requester"] = User(e.Actor)
+		if e.Team != "" {
+			o["requested_team"] = team(r, e.Team)
+		} else {
+			o["requested_reviewer"] = User(e.Reviewer)
+		}
 	case "closed":
 		o["state_reason"] = orNull(e.Reason)
 	case "locked":

@@ -21,9 +21,9 @@ func Pull(r *state.Repository, i *state.Record) Object {
 	maps.Copy(o, links)
 	maps.Copy(o, Object{
 		"url": at, "html_url": page, "diff_url": page + ".diff", "patch_url": page + ".patch", "issue_url": API(r, "/issues/%d", i.Number),
-		"merged_at": nil, "merge_commit_sha": nil, "merged": i.Merged, "mergeable": nil, "rebaseable": nil, "mergeable_state": "unknown",
+		"merged_at": mergedAt(i), "merge_commit_sha": nil, "merged": i.Merged, "mergeable": nil, "rebaseable": nil, "mergeable_state": "unknown",
 		"merged_by": nil, "auto_merge": nil, "maintainer_can_modify": false, "draft": i.Draft,
-		"requested_reviewers": users(i.Reviewers), "requested_teams": []Object{}, "review_comments": 0, "commits": 1,
+		"requested_reviewers": users(i.Reviewers), "requested_teams": teams(r, i.Teams), "review_comments": 0, "commits": 1,
 		"additions": len(i.Files), "deletions": len(i.Files), "changed_files": len(i.Files),
 		"head": branch(r, i.Head, id), "base": branch(r, i.Base, fmt.Sprintf("%040x", 0)),
 	})
@@ -33,6 +33,14 @@ func Pull(r *state.Repository, i *state.Record) Object {
 		"commits": link(links["commits_url"]), "statuses": link(links["statuses_url"]),
 	}
 	return o
+}
+
+// mergedAt returns the time at which a pull request was merged, or the JSON null.
+func mergedAt(i *state.Record) any {
+	if !i.Merged {
+		return nil
+	}
+	return Stamp(i.Closed)
 }
 
 // ListedPull renders a pull request with the fields that a list contains.

@@ -95,6 +95,25 @@ func users(logins []string) []Object {
 	return list
 }
 
+// teams renders teams with their slugs.
+func teams(r *state.Repository, slugs []string) []Object {
+	list := []Object{}
+	for _, slug := range slugs {
+		list = append(list, team(r, slug))
+	}
+	return list
+}
+
+func team(r *state.Repository, slug string) Object {
+	id := UserID(slug)
+	at := API(r, "/teams/%s", slug)
+	return Object{
+		"id": id, "node_id": NodeID("Team", id), "name": slug, "slug": slug, "description": nil, "permission": "push",
+		"url": at, "html_url": Web(r, "/teams/%s", slug), "members_url": at + "/members{/member}", "repositories_url": at + "/repos",
+		"parent": nil, "type": "organization",
+	}
+}
+
 // association returns an author's association: owner, collaborator or none.
 func association(r *state.Repository, login string) string {
 	switch {
@@ -180,7 +199,7 @@ func Issue(r *state.Repository, i *state.Record) Object {
 		pull := Web(r, "/pull/%d", i.Number)
 		o["html_url"], o["draft"] = pull, i.Draft
 		o["pull_request"] = Object{
-			"url": API(r, "/pulls/%d", i.Number), "html_url": pull, "diff_url": pull + ".diff", "patch_url": pull + ".patch", "merged_at": nil,
+			"url": API(r, "/pulls/%d", i.Number), "html_url": pull, "diff_url": pull + ".diff", "patch_url": pull + ".patch", "merged_at": mergedAt(i),
 		}
 	}
 	return o
@@ -198,8 +217,13 @@ func Type(r *state.Repository, name string) Object {
 // Comment renders a comment on an issue.
 func Comment(r *state.Repository, i *state.Record, c state.Comment) Object {
 	at := API(r, "/issues/comments/%d", c.ID)
+	var minimized any
+	if c.Minimized != "" {
+		minimized = Object{"reason": c.Minimized}
+	}
 	return Object{
-		"url": at, "html_url": Web(r, "/issues/%d#issuecomment-%d", i.Number, c.ID), "issue_url": API(r, "/issues/%d", i.Number),
+		"minimized": minimized,
+		"url":       at, "html_url": Web(r, "/issues/%d#issuecomment-%d", i.Number, c.ID), "issue_url": API(r, "/issues/%d", i.Number),
 		"id": c.ID, "node_id": NodeID("IssueComment", c.ID), "user": User(c.Author),
 		"created_at": Stamp(c.CreatedAt), "updated_at": Stamp(c.UpdatedAt), "author_association": association(r, c.Author),
 		"body": c.Body, "reactions": rollup(at, c.Reactions), "performed_via_github_app": nil,

@@ -83,6 +83,40 @@ func (r *Repository) Review(i *Record, actor, body string) {
 	r.happened(i, Event{Kind: "reviewed", Actor: actor, Body: body})
 }
 
+// RequestReview requests reviews of a pull request as the user actor. It reports false, and changes
+// nothing, if a user or a team has no access.
+func (r *Repository) RequestReview(i *Record, actor string, users, teams []string) bool {
+	for _, login := range users {
+		if !slices.ContainsFunc(r.Users, Same(login)) {
+			return false
+		}
+	}
+	for _, slug := range teams {
+		if !slices.ContainsFunc(r.About.Teams, Same(slug)) {
+			return false
+		}
+	}
+	for _, login := range users {
+		if !slices.ContainsFunc(i.Reviewers, Same(login)) {
+			i.Reviewers = append(i.Reviewers, login)
+			r.happened(i, Event{Kind: "review_requested", Actor: actor, Reviewer: login})
+		}
+	}
+	for _, slug := range teams {
+		if !slices.ContainsFunc(i.Teams, Same(slug)) {
+			i.Teams = append(i.Teams, slug)
+			r.happened(i, Event{Kind: "review_requested", Actor: actor, Team: slug})
+		}
+	}
+	return true
+}
+
+// RemoveReviewer removes a requested review of a user as the user actor.
+func RemoveReviewer(r *Repository, i *Record, actor, login string) {
+	i.Reviewers = slices.DeleteFunc(i.Reviewers, Same(login))
+	r.happened(i, Event{Kind: "review_request_removed", Actor: actor, Reviewer: login})
+}
+
 // NewComment adds a comment.
 func (r *Repository) NewComment(i *Record, author, body string) Comment {
 	c := Comment{ID: r.clock.ID(), Author: author, Body: body, CreatedAt: r.clock.Now(), UpdatedAt: r.clock.Now()}

@@ -33,6 +33,7 @@ type Issue struct {
 	Merged      bool              // of a closed pull request
 	Head, Base  string            // branches of a pull request; default: "patch-1" and "main"
 	Reviewers   []string          // users who are asked to review a pull request
+	Teams       []string          // slugs of teams that are asked to review a pull request
 	CreatedAt   time.Time         // default: now
 	Comments    []Comment
 	Reactions   []Reaction
@@ -43,6 +44,7 @@ type Comment struct {
 	ID                   int64
 	Author, Body         string
 	CreatedAt, UpdatedAt time.Time
+	Minimized            string // the reason why the comment is hidden, such as "outdated"; empty: it is visible
 	Reactions            []Reaction
 }
 
@@ -79,7 +81,7 @@ func (i *Record) Snapshot() Issue {
 	c := i.Issue
 	c.Labels = slices.Clone(i.Labels)
 	c.Assignees = slices.Clone(i.Assignees)
-	c.Reviewers = slices.Clone(i.Reviewers)
+	c.Reviewers, c.Teams = slices.Clone(i.Reviewers), slices.Clone(i.Teams)
 	c.Files, c.Moved = slices.Clone(i.Files), maps.Clone(i.Moved)
 	c.Commits, c.Reviews = slices.Clone(i.Commits), slices.Clone(i.Reviews)
 	c.Comments = slices.Clone(i.Comments)
@@ -109,6 +111,7 @@ type Event struct {
 	Assignee             string
 	Milestone            string
 	IssueType, PrevType  string
+	Reviewer, Team       string    // the user or the slug of the team whose review was requested
 	Reason               string    // of a close or a lock
 	Body                 string    // of a review
 	Dated                time.Time // of a commit: the time on its author's machine

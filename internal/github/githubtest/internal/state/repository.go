@@ -16,6 +16,13 @@ type Label struct {
 	Name, Color, Description string
 }
 
+// An Account is an account of a person.
+type Account struct {
+	Login     string
+	ID        int64 // 0: that of the authors with this login
+	CreatedAt time.Time
+}
+
 // A Milestone is a milestone of a repository.
 type Milestone struct {
 	ID           int64
@@ -33,6 +40,7 @@ type About struct {
 	Archived bool      // writes get 403
 	NoIssues bool      // the issues are disabled: calls about one get 410
 	Blocked  []string  // logins that the owner blocked: their writes get 403
+	Teams    []string  // slugs of the teams that can review pull requests
 	License  string    // key of the license, such as "mit"; empty: none
 	// PullPolicy is "all" or "collaborators_only": who can open pull requests. Empty: not reported.
 	PullPolicy string

@@ -1,0 +1,38 @@
+package assembly
+
+import (
+	"github.com/org/foreman-action/harness"
+	"github.com/org/foreman-action/internal/config/serverconfig"
+)
+
+// agents returns the agents of a configuration, and the repositories. Agents without an address
+// receive no event; the configuration warns of them.
+func agents(s *serverconfig.Config) (list []harness.Agent, repos []string) {
+	repos = []string{} // not all, even without any
+	for _, r := range s.Repos {
+		repos = append(repos, r.Full())
+		for _, a := range r.Agents {
+			if a.Address() == "" {
+				continue
+			}
+			one := harness.Agent{
+				URL: a.Address(), Type: a.Type, Repos: []string{r.Full()}, AllowClose: MayClose(s, a),
+				Sync: a.Protocol == "sync", Concurrency: a.Concurrency, Timeout: a.Timeout.Duration(),
+			}
+			if !a.AllEvents {
+				one.Events = append([]string{}, a.Events...)
+			}
+			list = append(list, one)
+		}
+	}
+	return list, repos
+}
+
+// MayClose reports whether an agent may close issues: as configured for the agent, else as
+// the policy of s allows.
+func MayClose(s *serverconfig.Config, a serverconfig.Agent) bool {
+	if a.AllowCloseSet {
+		return a.AllowClose
+	}
+	return s.Runner.Policy.AllowClose
+}

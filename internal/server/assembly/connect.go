@@ -1,0 +1,58 @@
+package assembly
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/org/foreman-action/internal/server/database"
+	"github.com/org/foreman-action/internal/server/outage"
+	"github.com/org/foreman-action/internal/server/telemetry"
+	"github.com/org/foreman-action/queue"
+)
+
+// connections are the services that the parts of a server use.
+type connections struct {
+	meter   *telemetry.Telemetry
+	github  *outage.Monitor // nil: GitHub is never called
+	limits  *Limits
+	account *account
+	stores  database.Stores
+	queue   queue.Queue // the queue in stores, wrapped for metrics
+}
+
+// connect opens the services that the parts of a server use. polls returns the state of polling.
+func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *closers) (connections, error) {
+	limits := o.Limits
+	if limits == nil {
+		limits = NewLimits(o.Log)
+	}
+	meter, err := telemetry.New(ctx, telemetry.Options{
+		Version: o.Version, Endpoint: o.Settings.Telemetry.Endpoint, Polls: polls, Log: o.Log, Now: o.Now,
+		Limits: func() []telemetry.Limit { return limits.list(o.Now()) },
+	})
+	if err != nil {
+		return connections{}, err
+	}
+	c.add(func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		return meter.Close(ctx)
+	})
+	var monitor *outage.Monitor
+	if !o.Settings.Offline() {
+		monitor = outage.New(outage.Options{Now: o.Now, Observe: meter.Observe, Log: o.Log})
+	}
+	measured := meter.Transport(nil)
+	account, err := newAccount(ctx, o, limits, func(repo string) http.RoundTripper { return monitor.Transport(measured, repo) })
+	if err != nil {
+		return connections{}, err
+	}
+	stores, err := database.OpenAll(ctx, o.Databases, o.Log)
+	if err != nil {
+		return connections{}, err
+	}
+	c.add(stores.Close)
+	q, err := meter.Queue(stores.Queue)
+	return connections{meter, monitor, limits, account, stores, q}, err
+}

@@ -1,0 +1,83 @@
+package assembly
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/config/serverconfig"
+	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/api"
+	"github.com/org/foreman-action/internal/server/dashboard"
+	"github.com/org/foreman-action/internal/server/managed"
+)
+
+// An inbound contains the listeners for requests, and the checks of their senders.
+type inbound struct {
+	credentials *access.Credentials
+	listeners   []net.Listener      // the first one is the server's own
+	url         string              // of the server's own listener
+	agents      *managed.Supervisor // nil: the server starts no agents
+}
+
+// openInbound opens the listeners, and prepares the agents that the server starts, because these
+// need the address of a listener.
+func openInbound(ctx context.Context, o Options, credentials *access.Credentials, c *closers) (inbound, error) {
+	l, err := listen(ctx, o)
+	if err != nil {
+		return inbound{}, err
+	}
+	c.add(closer(l))
+	in := inbound{credentials: credentials, listeners: []net.Listener{l}, url: baseURL(l, o.Settings.Server)}
+	agents, bridge, err := newSupervisor(ctx, o, credentials)
+	if bridge != nil {
+		c.add(closer(bridge))
+		in.listeners = append(in.listeners, bridge)
+	}
+	in.agents = agents
+	return in, command.Failed(err)
+}
+
+// newAPI returns the server that answers requests.
+func newAPI(o Options, c connections, l loops, in inbound) (*api.Server, error) {
+	s := o.Settings
+	h := health{stores: c.stores, harness: l.harness, agents: in.agents, polling: l.active, github: c.github, limits: c.limits, now: o.Now}
+	proxies, err := access.ParseProxies(s.Server.TrustedProxies)
+	if err != nil {
+		return nil, fmt.Errorf("server.trusted_proxies: %w", err)
+	}
+	attempts := access.NewAttempts(o.Now)
+	page, err := newDashboard(s, in, dashboard.Options{Attempts: attempts, Queue: c.queue, Health: h.report, Now: o.Now, Log: o.Log})
+	if err != nil {
+		return nil, err
+	}
+	return api.New(api.Options{
+		Queue: c.queue, Credentials: in.credentials, Attempts: attempts, Proxies: proxies, Agents: l.harness.Handler(), StopAgents: l.harness.Stop,
+		Take: take(l.harness), WebhookSecrets: s.Server.WebhookSecrets, SpoolDir: o.Databases.Folder(),
+		Health: h.check, Note: h.leases, Reload: o.Reload, Metrics: c.meter.Metrics(), Middleware: c.meter.Handler, Dashboard: page, Now: o.Now, Log: o.Log,
+	})
+}
+
+// newDashboard returns the page for operators. The configuration determines who may see it.
+func newDashboard(s *serverconfig.Config, in inbound, o dashboard.Options) (http.Handler, error) {
+	agents, operators := in.credentials.Configured()
+	o.Private, o.Secure, o.GitHub = agents || in.agents != nil, s.Server.BehindTLS, webURL(s.Identity.APIURL)
+	if operators {
+		o.Operators = in.credentials.Operator
+	}
+	return dashboard.New(o)
+}
+
+// webURL returns the address of GitHub's web pages for the address of its API; empty: github.com.
+// An Enterprise Server has web pages and API on the same host.
+func webURL(api string) string {
+	u, err := url.Parse(api)
+	if api == "" || err != nil || u.Host == "api.github.com" {
+		return ""
+	}
+	return u.Scheme + "://" + strings.TrimPrefix(u.Host, "api.")
+}

@@ -1,0 +1,105 @@
+// Package assembly assembles the server from its configuration: it opens databases, clients
+// for GitHub and listeners, makes the parts that use them, and runs these until the server
+// is to stop.
+package assembly
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/server/database"
+	"github.com/org/foreman-action/internal/wait"
+)
+
+// A Server is a server that is ready to run. Its methods are called one after another.
+type Server struct {
+	o       Options
+	account *account
+	url     string // of the server's own listener
+	parts   []part
+	missed  *backfill // nil: none
+	closers closers
+}
+
+// Open creates a server. It opens the listeners, but runs nothing. The caller must close the
+// Server. An error that is not a mistake in the configuration is a [command.FailedError].
+func Open(ctx context.Context, o Options) (srv *Server, err error) {
+	o.Now = wait.Clock(o.Now)
+	// Mistakes are reported before anything is opened.
+	credentials, err := Credentials(o.Settings)
+	if err != nil {
+		return nil, err
+	}
+	srv = &Server{o: o}
+	defer func() {
+		if err != nil {
+			srv, err = nil, errors.Join(err, srv.Close())
+		}
+	}()
+	var active activePoller
+	c, err := connect(ctx, o, active.metrics, &srv.closers)
+	if err != nil {
+		return srv, err
+	}
+	l, err := newLoops(o, c, &active)
+	if err != nil {
+		return srv, err
+	}
+	in, err := openInbound(ctx, o, credentials, &srv.closers)
+	if err != nil {
+		return srv, err
+	}
+	api, err := newAPI(o, c, l, in)
+	if err != nil {
+		return srv, err
+	}
+	if srv.missed, err = newBackfill(ctx, o, c); err != nil {
+		return srv, err
+	}
+	srv.account, srv.url = c.account, in.url
+	srv.parts = []part{
+		{"the API", func(ctx context.Context) error { return api.Serve(ctx, in.listeners...) }},
+		{"the loops", l.harness.Run},
+		{"the databases", func(ctx context.Context) error { return c.stores.Guard(ctx, o.Log) }},
+	}
+	if l.poller != nil {
+		srv.parts = append(srv.parts, part{"the poller", l.poller.run})
+	}
+	if c.github != nil && len(o.Settings.Repos) > 0 {
+		probe := func(ctx context.Context, repo string) error {
+			return c.account.probe(ctx, cmp.Or(repo, o.Settings.Repos[0].Full()))
+		}
+		srv.parts = append(srv.parts, part{"the probe of GitHub", func(ctx context.Context) error { return c.github.Run(ctx, probe) }})
+	}
+	if in.agents != nil {
+		srv.parts = append(srv.parts, part{"managed agents", in.agents.Run})
+	}
+	return srv, nil
+}
+
+// Run runs the server until ctx ends. It is called once.
+func (srv *Server) Run(ctx context.Context) error {
+	s, log := srv.o.Settings, srv.o.Log
+	log.Info("foremand is listening", "url", srv.url, "version", srv.o.Version,
+		"queue", database.Redacted(srv.o.Databases.Queue), "memory", database.Redacted(srv.o.Databases.Memory),
+		"repositories", len(s.Repos), "polls", s.Polling.Enabled, "webhook", len(s.Server.WebhookSecrets) > 0)
+	if s.Runner.Mode == config.ModeShadow {
+		log.Info("mode is shadow: decisions are planned and reported, and nothing is written", "asks_github", !s.Offline())
+	}
+	check, stop := context.WithCancel(ctx)
+	defer stop()
+	if !s.Offline() {
+		go srv.account.checkLogin(check, log)
+		go srv.missed.run(check)
+	}
+	err := runAll(ctx, log, srv.parts)
+	if err == nil {
+		log.Info("foremand stopped on request; agents keep their claims")
+	}
+	return err
+}
+
+// Close closes what Open opened.
+func (srv *Server) Close() error { return srv.closers.close() }

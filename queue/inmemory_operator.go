@@ -1,0 +1,176 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Stats implements [Queue].
+func (q *inMemory) Stats(ctx context.Context) (Stats, error) {
+	return locked(ctx, q, func(now time.Time) (Stats, error) { return q.tasks.stats(now), nil })
+}
+
+// Backlog implements [Queue].
+func (q *inMemory) Backlog(ctx context.Context, n int) ([]Backlog, error) {
+	return locked(ctx, q, func(now time.Time) (list []Backlog, _ error) {
+		for _, a := range q.tasks.stats(now).Agents {
+			claimable := q.tasks.claimable(a.Agent, now)
+			if len(claimable) == 0 {
+				continue
+			}
+			b := Backlog{Agent: a.Agent, Pending: min(len(claimable), MaxBacklog), Claimed: a.Claimed}
+			for _, t := range claimable[:min(max(n, 0), len(claimable))] {
+				b.IDs = append(b.IDs, t.ID)
+			}
+			list = append(list, b)
+		}
+		return list, nil
+	})
+}
+
+// List implements [Queue].
+func (q *inMemory) List(ctx context.Context, f Filter) ([]Info, error) {
+	return locked(ctx, q, func(now time.Time) (list []Info, _ error) {
+		limit := min(f.Limit, 1000)
+		if limit <= 0 {
+			limit = 100
+		}
+		for _, t := range q.tasks.matching(f, limit) {
+			list = append(list, t.info(now))
+		}
+		return list, nil
+	})
+}
+
+// Inspect implements [Queue].
+func (q *inMemory) Inspect(ctx context.Context, id string) (Details, error) {
+	return locked(ctx, q, func(now time.Time) (Details, error) {
+		t := q.tasks.byID(id)
+		if t == nil {
+			return Details{}, ErrNotFound
+		}
+		return Details{
+			Info: t.info(now), Message: slices.Clone(t.message), Origin: slices.Clone(t.origin),
+			Result: slices.Clone(t.result), Report: slices.Clone(t.report), Log: slices.Clone(t.log),
+		}, nil
+	})
+}
+
+// Retry implements [Queue].
+func (q *inMemory) Retry(ctx context.Context, id, by string) (State, error) {
+	return locked(ctx, q, func(now time.Time) (State, error) {
+		t := q.tasks.byID(id)
+		if t == nil {
+			return "", ErrNotFound
+		}
+		failed := t.State == Failed
+		if err := t.retry(now); err != nil {
+			return "", err
+		}
+		if failed && t.State == Pending && t.coalesces {
+			q.tasks.holdBehind(t)
+		}
+		t.addLog(now, "retried", by, "")
+		q.watchers.notify(t)
+		return t.State, nil
+	})
+}
+
+// AskAgain implements [Queue].
+func (q *inMemory) AskAgain(ctx context.Context, id, by, reason string) (State, error) {
+	return locked(ctx, q, func(now time.Time) (State, error) {
+		t := q.tasks.byID(id)
+		if t == nil {
+			return "", ErrNotFound
+		}
+		if err := t.ask(now); err != nil {
+			return "", err
+		}
+		if t.State == Pending && t.coalesces {
+			q.tasks.holdBehind(t)
+		}
+		t.addLog(now, "asked again", by, AskText(t.Attempt, reason))
+		q.watchers.notify(t)
+		return t.State, nil
+	})
+}
+
+// Cancel implements [Queue].
+func (q *inMemory) Cancel(ctx context.Context, id, by string) error {
+	_, err := locked(ctx, q, func(now time.Time) (any, error) {
+		t := q.tasks.byID(id)
+		switch {
+		case t == nil:
+			return nil, ErrNotFound
+		case t.Draining:
+			return nil, fmt.Errorf("%w: it is being carried out", ErrState)
+		case t.ended():
+			return nil, fmt.Errorf("%w: it is %s", ErrState, t.State)
+		}
+		q.end(t, now, Failed, "cancelled by "+by)
+		if t.Attempt == 0 {
+			t.slot = time.Time{}
+		}
+		t.addLog(now, "cancelled", by, "")
+		return nil, nil
+	})
+	return err
+}
+
+// Purge implements [Queue].
+func (q *inMemory) Purge(ctx context.Context, before time.Time, limit int) (int, error) {
+	return locked(ctx, q, func(time.Time) (n int, _ error) {
+		q.tasks = slices.DeleteFunc(q.tasks, func(t *task) bool {
+			if n >= limit || t.Ended.IsZero() || !t.Ended.Before(before) {
+				return false
+			}
+			n++
+			return true
+		})
+		return n, nil
+	})
+}
+
+// Watch implements [Queue]. It reports changes by all users of this queue.
+func (q *inMemory) Watch() (changes <-chan Change, stop func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	c := q.watchers.add()
+	return c, func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.watchers.remove(c)
+	}
+}
+
+// watchers are the channels of Watch.
+type watchers map[chan Change]bool
+
+func (w watchers) add() chan Change {
+	c := make(chan Change, 64)
+	w[c] = true
+	return c
+}
+
+func (w watchers) remove(c chan Change) {
+	if w[c] {
+		delete(w, c)
+		close(c)
+	}
+}
+
+// notify sends a hint that a task may have become ready.
+func (w watchers) notify(t *task) {
+	change := Change{}
+	if t.State == Pending {
+		change.Agent = t.Agent
+	}
+	for c := range w {
+		select {
+		case c <- change:
+		default: // the reader has not received the previous hints yet
+		}
+	}
+}

@@ -1,0 +1,9 @@
+package effect
+
+import "github.com/org/foreman-action/protocol"
+
+// SetType sets the issue type with that name.
+type SetType struct{ Name string }
+
+func (SetType) action() string     { return protocol.ActionSetType }
+func (e SetType) values() []string { return one(e.Name) }

@@ -1,0 +1,22 @@
+package effect
+
+import "github.com/org/foreman-action/protocol"
+
+// AddLabels adds labels. Labels that the issue already has stay.
+type AddLabels struct{ Names []string }
+
+func (AddLabels) action() string     { return protocol.ActionAddLabels }
+func (e AddLabels) values() []string { return e.Names }
+
+// RemoveLabels removes labels; it is no error if the issue does not have them. An action removes
+// one label, but a write may combine several actions.
+type RemoveLabels struct {
+	Names []string
+	// Issue is the GraphQL id of the issue, and IDs are the GraphQL ids of the labels, in the order
+	// of Names. A host needs them to remove several labels by one write.
+	Issue string
+	IDs   []string
+}
+
+func (RemoveLabels) action() string     { return protocol.ActionRemoveLabel }
+func (e RemoveLabels) values() []string { return e.Names }

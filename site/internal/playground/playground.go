@@ -1,0 +1,222 @@
+// Package playground answers requests of the page on which people try rules. It takes a rule file
+// and an event, and returns the documents that foreman would print for them. It uses no files, no
+// network, and no clock except the one it is given.
+package playground
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/document"
+	"github.com/org/foreman-action/internal/cli/draft"
+	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/rules/ruletest"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
+)
+
+// Limits of a request, in bytes.
+const (
+	MaxRules = 256 << 10
+	MaxEvent = 1 << 20
+)
+
+// An Engine answers requests.
+type Engine struct {
+	Now func() time.Time // required
+}
+
+// A Request is a rule file with an event. The event is either a payload, or an issue described by
+// its fields.
+type Request struct {
+	Rules   string `json:"rules"`
+	Event   string `json:"event"`   // such as issues.opened; empty: derived from the payload
+	Payload string `json:"payload"` // as GitHub sends it; empty: the event is on Issue
+	Issue   Issue  `json:"issue"`
+}
+
+// An Issue describes an issue that does not exist on GitHub.
+type Issue struct {
+	Title       string   `json:"title"`
+	Body        string   `json:"body"`
+	Labels      []string `json:"labels"`
+	Author      string   `json:"author"`      // empty: octocat
+	Association string   `json:"association"` // of the author; empty: NONE
+}
+
+// A Response is the answer to a request. A document is nil if a mistake prevents it.
+type Response struct {
+	Version  int               `json:"version"`  // version of this format
+	Error    string            `json:"error"`    // in the event or the request; else empty
+	Problems document.Problems `json:"problems"` // as printed by foreman rules check --format json
+	// Report is the plan, as printed by foreman triage --json.
+	Report *runner.Report `json:"report"`
+	// Explanation explains the rules part by part, as printed by foreman rules explain --json.
+	Explanation *document.Explanation `json:"explanation"`
+	// Tests are the results of the tests in the rule file, as printed by foreman rules test --json.
+	Tests *document.Tests `json:"tests"`
+}
+
+// unwritten is the response when a response cannot be encoded. It has all keys of a [Response].
+const unwritten = `{"version":1,"error":"the response cannot be written","problems":{"version":1,"problems":[],"notes":[]},"report":null,"explanation":null,"tests":null}`
+
+// AnswerJSON is [Engine.Answer] for a request in JSON. The response is JSON, too.
+func (e Engine) AnswerJSON(ctx context.Context, request string) string {
+	var in Request
+	out := Response{Version: 1, Problems: document.ProblemsOf(nil)}
+	if err := json.Unmarshal([]byte(request), &in); err != nil {
+		out.Error = fmt.Sprintf("read the request: %v", err)
+	} else {
+		out = e.Answer(ctx, in)
+	}
+	data, err := json.Marshal(out)
+	if err != nil {
+		data, err = json.Marshal(Response{Version: 1, Problems: document.ProblemsOf(nil), Error: fmt.Sprintf("write the response: %v", err)})
+	}
+	if err != nil {
+		return unwritten
+	}
+	return string(data)
+}
+
+// Answer checks the rules, decides on the event and runs the tests.
+func (e Engine) Answer(ctx context.Context, in Request) Response {
+	out := Response{Version: 1, Problems: document.ProblemsOf(nil)}
+	if err := in.check(); err != nil {
+		out.Error = err.Error()
+		return out
+	}
+	c, problems, err := load(ctx, in.Rules)
+	if err != nil {
+		out.Error = err.Error()
+		return out
+	}
+	out.Problems = document.ProblemsOf(problems)
+	d, err := in.delivery(e.Now())
+	if err != nil {
+		out.Error = err.Error()
+	}
+	if c == nil {
+		return out
+	}
+	tests := make([]ruletest.Result, 0, len(c.Tests))
+	for _, t := range c.Tests {
+		tests = append(tests, ruletest.Run(ctx, c.Rules, t, c.Policy.MayLabel))
+	}
+	results := document.TestsOf(tests)
+	out.Tests = &results
+	if err != nil {
+		return out
+	}
+	if err := e.decide(ctx, c, d, &out); err != nil {
+		out.Error = err.Error()
+	}
+	return out
+}
+
+// check checks the sizes of a request.
+func (in Request) check() error {
+	issue := len(in.Issue.Title) + len(in.Issue.Body) + len(in.Issue.Author)
+	for _, label := range in.Issue.Labels {
+		issue += len(label)
+	}
+	switch {
+	case len(in.Rules) > MaxRules:
+		return fmt.Errorf("the rules have %d bytes; the playground takes %d", len(in.Rules), MaxRules)
+	case max(len(in.Payload), issue) > MaxEvent:
+		return fmt.Errorf("the event has %d bytes; the playground takes %d", max(len(in.Payload), issue), MaxEvent)
+	}
+	return nil
+}
+
+// load loads the rules with their tests. The configuration is nil if there are mistakes.
+func load(ctx context.Context, rules string) (*config.Config, yamlfile.Problems, error) {
+	c, err := config.Load(ctx, file(rules), config.Spec{
+		Path: config.DefaultPath, Tests: true, Getenv: config.AnyVariable(nil),
+		Remote: func(context.Context, config.RemoteFile) ([]byte, error) {
+			return nil, fmt.Errorf("the playground has no access to GitHub: %w", triage.ErrNeedsHost)
+		},
+	})
+	if ps, ok := errors.AsType[yamlfile.Problems](err); ok {
+		return nil, ps, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, append(c.Warnings, c.UnusualPatterns(nil)...), nil
+}
+
+// file implements [config.Files] with a single file, the configuration file.
+type file string
+
+// Read implements [config.Files].
+func (f file) Read(_ context.Context, path string) ([]byte, error) {
+	if path != config.DefaultPath {
+		return nil, fs.ErrNotExist
+	}
+	return []byte(f), nil
+}
+
+// Glob implements [config.Files].
+func (file) Glob(context.Context, string) ([]string, error) { return nil, nil }
+
+// delivery parses the payload, or creates a delivery for the described issue.
+func (in Request) delivery(now time.Time) (triage.Delivery, error) {
+	if err := draft.CheckName(in.Event); err != nil {
+		return triage.Delivery{}, err
+	}
+	name, _, _ := strings.Cut(in.Event, ".")
+	src := triage.EventSource{Name: name, File: "event", Payload: []byte(in.Payload)}
+	if in.Payload == "" {
+		var err error
+		issue := draft.Issue{
+			Title: in.Issue.Title, Body: in.Issue.Body, Labels: in.Issue.Labels, Author: in.Issue.Author, Association: in.Issue.Association,
+		}
+		if src, err = issue.Source(draft.Event{Name: in.Event, Now: now}); err != nil {
+			return triage.Delivery{}, err
+		}
+	}
+	d, err := triage.ParseEvent(src)
+	switch {
+	case err != nil:
+		return d, err
+	case d.Name == triage.EventSchedule && d.Issue == nil:
+		return d, errors.New("event: a scheduled run looks for its issues on GitHub; choose the event schedule with a described issue")
+	case d.Issue == nil:
+		return d, errors.New("event: the payload holds no issue, and the playground reads none from GitHub")
+	}
+	return d, nil
+}
+
+// decide adds the plan and the explanation of the rules to the response. A failure of the rules is
+// reported in the plan.
+func (e Engine) decide(ctx context.Context, c *config.Config, d triage.Delivery, out *Response) error {
+	var warnings []string
+	for _, w := range c.Warnings {
+		warnings = append(warnings, w.Error())
+	}
+	warnings = append(warnings, c.WithoutServices()...)
+	o := runner.Options{Config: c, DryRun: true, Clock: runner.Clock{Now: e.Now}}
+	list, err := runner.Explain(ctx, o, d)
+	if err != nil {
+		return err
+	}
+	explained := document.ExplanationOf(d, list)
+	out.Explanation = &explained
+	r, err := runner.New(o)
+	if err != nil {
+		return err
+	}
+	rep, _ := r.Run(ctx, runner.TaskIdentity{}, d)
+	rep.Warnings = append(warnings, rep.Warnings...)
+	document.Advise(&rep)
+	report := document.Printed(rep)
+	out.Report = &report
+	return nil
+}

@@ -22,8 +22,9 @@ function load() {
       this.field("heading", { boost: 8 });
       this.field("text");
       sections.forEach(({ title, heading, text, to }, n) => {
-        // Users rarely look for measurements, changes or the code.
-        this.add({ n, title, heading, text }, { boost: /^(docs\/(proof\/|benchmarks)|CHANGELOG|CONTRIBUTING)/.test(to) ? 0.4 : 1 });
+        // Users look for a recipe first, and rarely for measurements, changes or the code.
+        const boost = /^docs\/recipes\/(?!index)/.test(to) ? 3 : /^(docs\/(proof\/|benchmarks)|CHANGELOG|CONTRIBUTING)/.test(to) ? 0.4 : 1;
+        this.add({ n, title, heading, text }, { boost });
       });
     });
     return { sections, index };

@@ -70,7 +70,7 @@ func check(root fs.FS, pages map[string]Page, name string, link Link) error {
 	return nil
 }
 
-// CheckIndex returns an error for each page below docs to which the index does not link.
+// CheckIndex returns an error for each Markdown page below docs to which the index does not link.
 func CheckIndex(pages map[string]Page) error {
 	linked := map[string]bool{Index: true}
 	for _, link := range pages[Index].Links {
@@ -80,7 +80,7 @@ func CheckIndex(pages map[string]Page) error {
 	}
 	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(pages)) {
-		if strings.HasPrefix(name, "docs/") && !linked[name] {
+		if strings.HasPrefix(name, "docs/") && path.Ext(name) == ".md" && !linked[name] {
 			problems = append(problems, fmt.Errorf("%s has no link to %s", Index, name))
 		}
 	}

@@ -43,6 +43,11 @@ Rules that comment are written only with --comments, or if one of the tools abov
 A file that exists stays as it is. If .github/foreman.yml exists, or a file that is read has
 mistakes, nothing is written. A workflow that runs Foreman already is kept.
 
+With --recipe the rules are those of recipes instead, with their tests: see docs/recipes, or the
+list of --recipe list. The labels of the repository are not read; the next steps name the labels
+that the rules use. A test whose result another of the recipes changes is left out, and named on
+standard error.
+
 With --agents it writes other files: those that opencode, Claude Code or Codex need to work
 as Builder and Inspector, in .foreman and in a folder for each agent. Existing files stay.
 
@@ -55,6 +60,8 @@ type Options struct {
 	Labels     string // FILE, "-" or names; empty: not given
 	Repository string // OWNER/NAME on GitHub; empty: from the environment or git
 	Comments   bool   // also write a rule that comments
+	// Recipes are the names of the recipes to write, instead of rules that fit the repository.
+	Recipes []string
 	// Agents are the coding agents to write files for, instead of the first files.
 	Agents []string
 }
@@ -67,24 +74,29 @@ func Command(env process.Env) *cobra.Command {
 		Short: "Write rules that fit this repository, and a workflow",
 		Long:  help,
 		Example: "  foreman init\n  foreman init --labels bug,question,needs-info\n" +
-			"  gh label list --limit 1000 --json name | foreman init --labels -\n  foreman init --agents opencode,claude",
+			"  gh label list --limit 1000 --json name | foreman init --labels -\n  foreman init --recipe first-issue,no-answer\n  foreman init --agents opencode,claude",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !c.Flags().Changed("agents") {
-				return Run(c.Context(), o)
+			run, kind := func() error { return Run(c.Context(), o) }, ""
+			switch {
+			case c.Flags().Changed("agents"):
+				run, kind = func() error { return RunAgents(o) }, "agents"
+			case c.Flags().Changed("recipe"):
+				run, kind = func() error { return RunRecipes(c.Context(), o) }, "recipe"
 			}
-			for _, name := range []string{"labels", "repository", "comments"} {
-				if c.Flags().Changed(name) {
-					return command.Usagef("--%s cannot be used with --agents", name)
+			for _, name := range []string{"labels", "repository", "comments", "recipe"} {
+				if kind != "" && name != kind && c.Flags().Changed(name) {
+					return command.Usagef("--%s cannot be used with --%s", name, kind)
 				}
 			}
-			return RunAgents(o)
+			return run()
 		},
 	}
 	c.Flags().StringVar(&o.Dir, "dir", ".", "root `DIR` of the repository")
 	c.Flags().StringVar(&o.Labels, "labels", "", "labels of the repository: a `FILE` with a list of them, - for standard input, or names with commas")
 	c.Flags().StringVar(&o.Repository, "repository", "", "`OWNER/NAME` on GitHub, for its labels")
 	c.Flags().BoolVar(&o.Comments, "comments", false, "also write a rule that comments")
+	c.Flags().StringSliceVar(&o.Recipes, "recipe", nil, "write the rules of recipes instead: `NAMES` with commas; list prints them")
 	c.Flags().StringSliceVar(&o.Agents, "agents", nil, "write the files of coding agents instead: `NAMES` of "+strings.Join(wiring.Names(), ", "))
 	return c
 }
@@ -98,9 +110,8 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	if rules := existing(root, config.DefaultPath, config.OtherPath); len(rules) > 0 {
-		there := append(slices.Clone(rules), existing(root, starter.WorkflowPath)...)
-		return command.Usagef("%s: already there, so nothing is written; to get new rules, move %s away", strings.Join(there, " and "), strings.Join(rules, " and "))
+	if err := vacant(root); err != nil {
+		return err
 	}
 	labels, err := o.labels(ctx, root)
 	problems, mistakes := errors.AsType[yamlfile.Problems](err)
@@ -125,15 +136,34 @@ func Run(ctx context.Context, o Options) error {
 		yamlfile.Sort(problems)
 		return command.Usage(fmt.Errorf("%w\nnothing is written; correct these files, or move them away", problems))
 	}
+	list, err := writeFirst(root, repo, p)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(o.Env.Stderr, reportOf(repo, p))
+	return o.Env.Print(o.nextSteps(root, repo, p, list))
+}
+
+// vacant returns an error if the root has a configuration.
+func vacant(root string) error {
+	rules := existing(root, config.DefaultPath, config.OtherPath)
+	if len(rules) == 0 {
+		return nil
+	}
+	there := append(slices.Clone(rules), existing(root, starter.WorkflowPath)...)
+	return command.Usagef("%s: already there, so nothing is written; to get new rules, move %s away", strings.Join(there, " and "), strings.Join(rules, " and "))
+}
+
+// writeFirst writes the first files, and returns them. A workflow that exists stays.
+func writeFirst(root string, repo starter.Repository, p starter.Proposal) ([]file, error) {
 	list := []file{{config.DefaultPath, p.Rules}}
 	if len(repo.Runs) == 0 && !exists(root, starter.WorkflowPath) {
 		list = append(list, file{starter.WorkflowPath, p.Workflow})
 	}
 	if err := write(root, list); err != nil {
-		return command.Failed(err)
+		return nil, command.Failed(err)
 	}
-	fmt.Fprint(o.Env.Stderr, reportOf(repo, p))
-	return o.Env.Print(o.nextSteps(root, repo, p, list))
+	return list, nil
 }
 
 // A file is a file to write.

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/format"
@@ -78,6 +79,42 @@ func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 	}
 	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg, o.Action), Parts: d.parts(), Unmapped: imports.Unmapped}
 	return p, verify(ctx, string(p.Rules))
+}
+
+// FromRules returns the first files of a repository for finished rules with tests: the rules in
+// shadow mode, and a workflow with their events. The text begins with "version: 1".
+func FromRules(ctx context.Context, text, action string) (Proposal, error) {
+	text = strings.Replace(text, "version: 1\n", "version: 1\n"+shadowLine+"\n", 1)
+	cfg, err := load(ctx, text)
+	if err != nil {
+		return Proposal{}, err
+	}
+	p := Proposal{Rules: []byte(text), Workflow: workflow(cfg, action)}
+	var labels []string
+	for _, u := range (*ruleset.Set)(cfg.Rules).Rules().Labels() {
+		if u.Verb == ruleset.LabelAdded && !slices.Contains(labels, u.Label) {
+			labels = append(labels, u.Label)
+		}
+	}
+	if len(labels) > 0 {
+		p.Parts = append(p.Parts, "labels that the rules add: "+strings.Join(labels, ", "))
+	}
+	return p, verify(ctx, text)
+}
+
+// Failing returns the names of the tests of a rule file that do not pass.
+func Failing(ctx context.Context, text string) ([]string, error) {
+	cfg, err := load(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, t := range cfg.Tests {
+		if !run(ctx, cfg, t).Passed() {
+			names = append(names, t.Name)
+		}
+	}
+	return names, nil
 }
 
 // usable returns those of our rules that load together with the imported ones and fire on their

@@ -16,6 +16,7 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 
+	"github.com/org/foreman-action/docs/recipes"
 	"github.com/org/foreman-action/internal/docs"
 )
 
@@ -25,14 +26,16 @@ const home = "README.md"
 // assets are files that every page uses. They are copied from site to assets in the built site.
 var assets = []string{"look.css", "docs.css", "docs.js", "lunr.min.js", "lunr.LICENSE.txt"}
 
-// A site contains the Markdown pages in the root of the repository and in docs.
+// A site contains the Markdown pages in the root of the repository and in docs, and the recipes.
 type site struct {
 	root   fs.FS // of the repository
 	links  repositoryLinks
 	layout *template.Template
 	pages  map[string]docs.Page // by path in the repository
-	order  []string             // of the pages in the navigation, after the first page
-	groups []group
+	// recipes are those of the pages that are made from a recipe, by the path of its file.
+	recipes map[string]recipes.Recipe
+	order   []string // of the pages in the navigation, after the first page
+	groups  []group
 }
 
 // A group is a part of the navigation.
@@ -54,7 +57,7 @@ func (r repositoryLinks) to(view, file string) string {
 
 // newSite reads the pages, and checks their links and the index.
 func newSite(root fs.FS, links repositoryLinks) (*site, error) {
-	s := &site{root: root, links: links, pages: map[string]docs.Page{}}
+	s := &site{root: root, links: links, pages: map[string]docs.Page{}, recipes: map[string]recipes.Recipe{}}
 	var err error
 	if s.layout, err = template.ParseFS(root, "site/page.html"); err != nil {
 		return nil, err
@@ -79,6 +82,9 @@ func newSite(root fs.FS, links repositoryLinks) (*site, error) {
 		}
 		s.pages[name] = docs.Parse(src)
 	}
+	if err := s.addRecipes(); err != nil {
+		return nil, err
+	}
 	for _, name := range []string{home, docs.Index} {
 		if _, ok := s.pages[name]; !ok {
 			return nil, fmt.Errorf("%s is missing", name)
@@ -86,6 +92,25 @@ func newSite(root fs.FS, links repositoryLinks) (*site, error) {
 	}
 	s.navigate()
 	return s, errors.Join(docs.CheckLinks(root, s.pages), docs.CheckIndex(s.pages), s.checkPages())
+}
+
+// recipeFolder is the folder of the recipes. Their pages have the paths of their rule files.
+const recipeFolder = "docs/recipes"
+
+// addRecipes adds a page for each recipe, if the repository has the page that lists them.
+func (s *site) addRecipes() error {
+	if _, ok := s.pages[recipeFolder+"/README.md"]; !ok {
+		return nil
+	}
+	list, err := recipes.All()
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		name := path.Join(recipeFolder, r.Name+".yml")
+		s.pages[name], s.recipes[name] = docs.Parse([]byte(r.Page())), r
+	}
+	return nil
 }
 
 // checkPages returns an error for each page that has no title or contains HTML tags.
@@ -146,6 +171,8 @@ func (s *site) navigate() {
 			list(name)
 		}
 	}
+	// The recipes are too many for the navigation. The page that lists them links to them.
+	s.order = append(s.order, slices.Sorted(maps.Keys(s.recipes))...)
 }
 
 // An entry is a page or a section in the navigation.
@@ -176,7 +203,12 @@ func (s *site) write(out string) error {
 	var index []section
 	for _, name := range append([]string{home}, s.order...) {
 		page := s.pages[name]
-		index = append(index, sections(page, address(name))...)
+		if r, ok := s.recipes[name]; ok {
+			// Without the rules: people look for a recipe by the words of their wish.
+			index = append(index, section{To: address(name), Title: r.Title, Heading: r.Title, Text: strings.TrimSpace(r.About + " " + strings.Join(r.Words, ", "))})
+		} else {
+			index = append(index, sections(page, address(name))...)
+		}
 		pictures, err := s.rewrite(name)
 		if err != nil {
 			return err
@@ -215,7 +247,7 @@ func (s *site) writePage(out, name string) error {
 		Title: page.Headings[0].Text, Root: rootOf(name), Docs: relative(name, docs.Index),
 		Body: body, Repository: s.links.Address,
 	}
-	if s.links.Address != "" {
+	if _, recipe := s.recipes[name]; !recipe && s.links.Address != "" {
 		v.Source = s.links.to("blob", name)
 	}
 	for _, g := range s.groups {
@@ -252,7 +284,7 @@ func address(name string) string {
 	if path.Base(name) == "README.md" {
 		return path.Join(path.Dir(name), "index.html")
 	}
-	return strings.TrimSuffix(name, ".md") + ".html"
+	return strings.TrimSuffix(name, path.Ext(name)) + ".html"
 }
 
 // relative returns the address of a page, relative to another page. It omits "index.html".

@@ -14,7 +14,7 @@ import (
 	"github.com/org/foreman-action/agent"
 	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/dispatch"
-	"github.com/org/foreman-action/internal/server/dispatch/breaker"
+	"github.com/org/foreman-action/internal/server/health"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 )
@@ -353,7 +353,7 @@ func TestFarBehindPoison(t *testing.T) {
 		if err != nil || slices.Index(list[0].IDs, id(bad+1)) < bad/2 {
 			t.Fatalf("got %+v, %v, want many tasks before the new one", list, err)
 		}
-		time.Sleep(breaker.MaxInterval + time.Second)
+		time.Sleep(health.MaxInterval + time.Second)
 		r.is(bad+1, queue.Done)
 		requests := p.requests()
 		for n := 1; n <= bad; n++ {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/org/foreman-action/agent"
 	"github.com/org/foreman-action/internal/address"
-	"github.com/org/foreman-action/internal/server/dispatch/breaker"
+	"github.com/org/foreman-action/internal/server/health"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 )
@@ -151,33 +151,33 @@ func statusOf(err error) string {
 }
 
 // causeOf returns the cause, for the circuit breaker, of an error of decide.
-func causeOf(err error) breaker.Cause {
+func causeOf(err error) health.Cause {
 	e, ok := errors.AsType[*agent.Error](err)
 	if !ok {
 		if errors.Is(err, errUnusableAddress) {
-			return breaker.Unavailable
+			return health.Unavailable
 		}
-		return breaker.Unusable
+		return health.Unusable
 	}
 	switch e.Reason {
 	case agent.ReasonLost, agent.ReasonInvalid:
-		return breaker.Unusable
+		return health.Unusable
 	case agent.ReasonNotJSON, agent.ReasonNotDecision, agent.ReasonTooLarge, agent.ReasonWrongTask:
 		// The answer is probably not the agent's, but a maintenance page or a cached one.
-		return breaker.Unavailable
+		return health.Unavailable
 	case agent.ReasonStatus:
 		if refused(e.Status) {
-			return breaker.Unusable
+			return health.Unusable
 		}
 	case agent.ReasonAuth, agent.ReasonUnreachable, agent.ReasonTimeout, agent.ReasonCanceled:
 	}
 	switch e.Status {
 	case http.StatusTooManyRequests:
-		return breaker.Overloaded
+		return health.Overloaded
 	case http.StatusInternalServerError, http.StatusNotImplemented:
-		return breaker.Crashed
+		return health.Crashed
 	}
-	return breaker.Unavailable
+	return health.Unavailable
 }
 
 // refused reports whether a status code is a reaction to the particular task. Other codes below

@@ -9,7 +9,7 @@ import (
 
 	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/roundtrip"
-	"github.com/org/foreman-action/internal/server/dispatch/breaker"
+	"github.com/org/foreman-action/internal/server/health"
 	"github.com/org/foreman-action/internal/server/supervisor"
 	"github.com/org/foreman-action/internal/wait"
 )
@@ -117,12 +117,10 @@ func (d *Dispatcher) notify(ctx context.Context, p *peer, a Agent, tasks []strin
 		}
 		d.report(ctx, p, status)
 		if status != statusOK {
-			p.breaker.Trip(permit)
-			d.reportBreaker(ctx, p, status)
+			p.breaker.Trip(ctx, permit, status)
 			return
 		}
 		p.breaker.Success(ctx, id)
-		d.reportBreaker(ctx, p, status)
 	}
 }
 
@@ -132,7 +130,7 @@ func (d *Dispatcher) report(ctx context.Context, p *peer, status string) {
 	if !p.changed(status) {
 		return
 	}
-	switch { // reportBreaker warns of failures
+	switch { // the breaker warns of failures
 	case status == notConfigured:
 		d.o.Log.WarnContext(ctx, "a task waits for an agent that is not configured", "agent", p.address)
 	case p.sync:
@@ -142,34 +140,17 @@ func (d *Dispatcher) report(ctx context.Context, p *peer, status string) {
 	}
 }
 
-// reportBreaker logs and counts that the circuit breaker of an agent has opened, and why, or
-// has closed.
-func (d *Dispatcher) reportBreaker(ctx context.Context, p *peer, cause string) {
-	open, lasted, changed := p.transition()
-	if !changed {
-		return
-	}
-	event := observe.BreakerClosed
-	if open {
-		event = observe.BreakerOpened
-		d.o.Log.WarnContext(ctx, "circuit breaker of an agent opened; its tasks wait until a probe succeeds", "agent", p.address, "cause", cause)
-	} else {
-		d.o.Log.WarnContext(ctx, "circuit breaker of an agent closed; its tasks continue", "agent", p.address, "after", lasted)
-	}
-	d.o.Observe.Report(observe.Observation{Event: event, Agent: p.address, N: 1, Took: lasted})
-}
-
 // peer returns the state of the agent with an address.
 func (d *Dispatcher) peer(address string, sync bool) *peer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p := d.peers[address]
 	if p == nil {
-		o := breaker.Options{Agent: address, Interval: renotify, Now: d.o.Now, Log: d.o.Log}
+		o := health.BreakerOptions{Agent: address, Interval: renotify, Now: d.o.Now, Observe: d.o.Observe, Log: d.o.Log}
 		if sync {
 			o.Interval, o.Cursors, o.BadTaskFailures = 0, d.o.Cursors, d.o.MaxClaims
 		}
-		p = &peer{address: address, sync: sync, breaker: breaker.New(o), now: d.o.Now}
+		p = &peer{address: address, sync: sync, breaker: health.NewBreaker(o), now: d.o.Now}
 		d.peers[address] = p
 	}
 	return p

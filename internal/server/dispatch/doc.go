@@ -7,5 +7,5 @@
 // claimed. For a synchronous agent, the server claims the task, and renews the claim until the
 // agent answers.
 //
-// A circuit breaker (package breaker) limits the requests to each agent.
+// A circuit breaker of package health limits the requests to each agent.
 package dispatch

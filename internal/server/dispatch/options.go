@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/harness/observe"
-	"github.com/org/foreman-action/internal/server/dispatch/breaker"
+	"github.com/org/foreman-action/internal/server/health"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -17,7 +17,7 @@ const (
 	gap        = 50 * time.Millisecond   // between checks after wake-ups
 	renotify   = 3700 * time.Millisecond // between two notifications of a task, or to a failing agent
 	defaultCap = 8
-	maxCap     = breaker.MaxConcurrency
+	maxCap     = health.MaxConcurrency
 )
 
 // Queue has the calls of queue.Queue that a Dispatcher makes.
@@ -46,7 +46,7 @@ type Options struct {
 	// Agents returns the agent of a canonical address; must be set.
 	Agents func(address string) (a Agent, ok bool)
 	// Cursors store since when a synchronous agent has failed; nil: a restart forgets it.
-	Cursors      breaker.Cursors
+	Cursors      health.Cursors
 	ClaimTimeout time.Duration // of claims for synchronous agents; must be set
 	MaxClaims    int           // maximum attempts of a synchronous agent at one task; must be set
 	// Requeue is called after a claim that counts as an attempt has expired; must be set.

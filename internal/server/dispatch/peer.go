@@ -4,14 +4,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/org/foreman-action/internal/server/dispatch/breaker"
+	"github.com/org/foreman-action/internal/server/health"
 )
 
 // A peer is the state of one agent.
 type peer struct {
 	address string
 	sync    bool // it receives whole tasks, not notifications
-	breaker *breaker.Breaker
+	breaker *health.Breaker
 	now     func() time.Time
 
 	mu       sync.Mutex           // guards the fields below
@@ -19,7 +19,6 @@ type peer struct {
 	missed   bool                 // another round was requested in the meantime
 	notified map[string]time.Time // time of the last notification, by task
 	status   string               // last logged status
-	opened   time.Time            // when its breaker opened; zero: it is closed
 }
 
 // begin begins a round, unless one is under way.
@@ -70,21 +69,4 @@ func (p *peer) changed(status string) bool {
 	changed := p.status != status
 	p.status = status
 	return changed
-}
-
-// transition reports whether the breaker has opened or closed since the last call, and for how
-// long it was open.
-func (p *peer) transition() (open bool, lasted time.Duration, changed bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	open = p.breaker.State() != breaker.Closed
-	switch was := !p.opened.IsZero(); {
-	case open && !was:
-		p.opened = p.now()
-	case !open && was:
-		lasted, p.opened = p.now().Sub(p.opened), time.Time{}
-	default:
-		return open, 0, false
-	}
-	return open, lasted, true
 }

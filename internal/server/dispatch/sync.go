@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/org/foreman-action/internal/server/dispatch/breaker"
+	"github.com/org/foreman-action/internal/server/health"
 	"github.com/org/foreman-action/internal/server/supervisor"
 	"github.com/org/foreman-action/queue"
 )
@@ -20,8 +20,7 @@ func (d *Dispatcher) ask(ctx context.Context, p *peer, a Agent, pending []string
 			if ctx.Err() == nil {
 				d.report(ctx, p, status)
 				d.failExpired(ctx, p, status)
-				time.AfterFunc(p.breaker.Trip(permit), d.loop.Wake)
-				d.reportBreaker(ctx, p, status)
+				time.AfterFunc(p.breaker.Trip(ctx, permit, status), d.loop.Wake)
 			}
 			return
 		}
@@ -62,7 +61,7 @@ func (p *peer) unfailed(pending []string) string {
 
 // request sends an agent a task and records its decision. A task without a decision becomes
 // pending again.
-func (d *Dispatcher) request(ctx context.Context, p *peer, a Agent, permit breaker.Permit, claim queue.Claim) {
+func (d *Dispatcher) request(ctx context.Context, p *peer, a Agent, permit health.Permit, claim queue.Claim) {
 	asking, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	renewed := make(chan struct{})
@@ -76,9 +75,8 @@ func (d *Dispatcher) request(ctx context.Context, p *peer, a Agent, permit break
 	<-renewed
 	switch {
 	case err == nil:
-		p.breaker.Success(ctx, claim.ID)
 		d.report(ctx, p, statusOK)
-		d.reportBreaker(ctx, p, statusOK)
+		p.breaker.Success(ctx, claim.ID)
 		d.claims.complete(ctx, claim, decision)
 	case ctx.Err() != nil: // the server stops, so release the task for another server
 		d.claims.release(ctx, claim, 0)
@@ -90,12 +88,11 @@ func (d *Dispatcher) request(ctx context.Context, p *peer, a Agent, permit break
 }
 
 // undecided retries or fails a task that an agent did not decide on. It fails the task after
-// MaxClaims counted failures, or after the agent has failed for breaker.GiveUpAfter.
-func (d *Dispatcher) undecided(ctx context.Context, p *peer, permit breaker.Permit, claim queue.Claim, err error) {
+// MaxClaims counted failures, or after the agent has failed for health.GiveUpAfter.
+func (d *Dispatcher) undecided(ctx context.Context, p *peer, permit health.Permit, claim queue.Claim, err error) {
 	status, cause := statusOf(err), causeOf(err)
 	d.report(ctx, p, status)
-	v := p.breaker.Failure(ctx, permit, breaker.Task{ID: claim.ID, Enqueued: claim.Enqueued}, cause)
-	d.reportBreaker(ctx, p, err.Error())
+	v := p.breaker.Failure(ctx, permit, health.Task{ID: claim.ID, Enqueued: claim.Enqueued}, cause, err.Error())
 	switch {
 	case v.Expired:
 		d.fail(ctx, p, claim, expiredReason(status))
@@ -105,7 +102,7 @@ func (d *Dispatcher) undecided(ctx context.Context, p *peer, permit breaker.Perm
 		return
 	}
 	d.o.Log.InfoContext(ctx, "agent returned no decision; retrying", "agent", p.address, "task", claim.ID, "in", v.Wait, "counts", v.Counts, "error", err)
-	if cause == breaker.Unusable {
+	if cause == health.Unusable {
 		d.claims.expire(ctx, claim, v.Wait, d.o.Requeue)
 		return
 	}
@@ -125,8 +122,8 @@ func (d *Dispatcher) failExpired(ctx context.Context, p *peer, status string) {
 		if !ok {
 			return
 		}
-		if d.o.Now().Sub(claim.Enqueued) <= breaker.GiveUpAfter {
-			d.claims.release(ctx, claim, breaker.MaxInterval)
+		if d.o.Now().Sub(claim.Enqueued) <= health.GiveUpAfter {
+			d.claims.release(ctx, claim, health.MaxInterval)
 			return
 		}
 		d.fail(ctx, p, claim, expiredReason(status))
@@ -140,5 +137,5 @@ func (d *Dispatcher) fail(ctx context.Context, p *peer, claim queue.Claim, reaso
 }
 
 func expiredReason(status string) string {
-	return fmt.Sprintf("no decision after %d hours; last error: %s", int(breaker.GiveUpAfter.Hours()), status)
+	return fmt.Sprintf("no decision after %d hours; last error: %s", int(health.GiveUpAfter.Hours()), status)
 }

@@ -41,7 +41,7 @@ func New(o Options) (*Executor, error) {
 	return &Executor{
 		o:       o,
 		limiter: ratelimit.New(ratelimit.Options{PerMinute: o.PerMinute, PerHour: o.PerHour, Slots: o.Slots, Now: o.Now, Log: o.Log}),
-		outages: outages{now: o.Now, known: map[string]*outage{}},
+		outages: outages{now: o.Now, known: map[string]*access{}},
 		slots:   make(chan struct{}, o.Concurrency),
 		loop:    supervisor.NewLoop(supervisor.LoopOptions{Name: "decisions", Interval: o.Interval, Now: o.Now, Observe: o.Observe, Log: o.Log}),
 	}, nil
@@ -190,7 +190,7 @@ func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (re
 	if err != nil {
 		return rep, &permanentError{err}
 	}
-	e.outages.succeeded("settings of "+dec.Repo, dec.ID)
+	_ = e.outages.judge("settings of "+dec.Repo, dec.ID, rep, nil)
 	rep, err = r.Apply(effect.WithGate(ctx, g.admit(set.Identity)), id, j.event, j.message)
 	if err == nil && rep.Reason == triage.ErrGone.Error() && j.writes() {
 		// A run of the action would end here. But the token may have lost its access only for a while,

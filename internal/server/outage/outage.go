@@ -21,14 +21,22 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/internal/server/health"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/wait"
 )
 
 const (
-	probeInterval = 30 * time.Second // between two probes during an outage
-	maxProbes     = 5                // maximum number of repositories at a time
-	maxNames      = 10               // maximum number of repositories in a message
-	unusedAfter   = 24 * time.Hour   // without requests other than probes, an outage ends
+	// confirm is how long all requests must fail before an outage is reported. Retries handle shorter
+	// failures of GitHub.
+	confirm       = 10 * time.Second
+	leastFailures = 2
+	maxError      = 200                         // characters of an error in the log
+	probeInterval = 30 * time.Second            // between two probes during an outage
+	silence       = probeInterval - time.Second // without a request, before a probe
+	maxProbes     = 5                           // maximum number of repositories at a time
+	maxNames      = 10                          // maximum number of repositories in a message
+	unusedAfter   = 24 * time.Hour              // without requests other than probes, an outage ends
 )
 
 // A Cause is the kind of an outage, as used in the log and the metric.
@@ -86,11 +94,11 @@ type Options struct {
 type Monitor struct {
 	o Options
 
-	mu      sync.Mutex // guards the fields below
-	service streak     // failed or unanswered requests
-	// refused are the streaks of refused credentials, by repository; the key everywhere is for
-	// the token, or the App itself.
-	refused map[string]*streak
+	mu      sync.Mutex  // guards the fields below
+	service health.Peer // failed or unanswered requests
+	// refused are the refusals of credentials, by repository; the key everywhere is for the token, or
+	// the App itself.
+	refused map[string]*repository
 	// accounts are the accounts with an outage of a repository, by the owner's name. An App is
 	// installed, suspended and removed per account, so the log has one line per account.
 	accounts map[string]*incident
@@ -99,18 +107,30 @@ type Monitor struct {
 // everywhere is used as the repository when GitHub refuses the credentials for all repositories.
 const everywhere = ""
 
+// A repository is the health of the credentials for one repository.
+type repository struct {
+	health.Peer
+
+	used time.Time // time of the last request that was neither accepted nor a probe
+}
+
 // An incident is an outage of an account.
 type incident struct {
-	repos    int // number of repositories with a current outage
 	since    time.Time
 	failures int // number of failures in repositories whose outage has ended
+	repos    int // number of repositories with a current outage
 }
 
 // New returns a Monitor without an outage.
 func New(o Options) *Monitor {
 	o.Now = wait.Clock(o.Now)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Monitor{o: o, refused: map[string]*streak{}, accounts: map[string]*incident{}}
+	return &Monitor{o: o, service: newPeer(), refused: map[string]*repository{}, accounts: map[string]*incident{}}
+}
+
+// newPeer returns a peer without failures.
+func newPeer() health.Peer {
+	return health.Peer{Policy: health.Policy{Failures: leastFailures, Lasting: confirm}}
 }
 
 // Err returns the current outages, each as an [*Error]; nil: no outage.
@@ -121,23 +141,23 @@ func (m *Monitor) Err() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var errs []error
-	if m.service.outage {
-		errs = append(errs, &Error{Cause: Unavailable, Since: m.service.since, Last: m.service.err})
+	if m.service.Open {
+		errs = append(errs, &Error{Cause: Unavailable, Since: m.service.Since, Last: m.service.Err})
 	}
-	if s := m.refused[everywhere]; s != nil && s.outage {
-		return errors.Join(append(errs, &Error{Cause: Credentials, Since: s.since, Last: s.err})...)
+	if r := m.refused[everywhere]; r != nil && r.Open {
+		return errors.Join(append(errs, &Error{Cause: Credentials, Since: r.Since, Last: r.Err})...)
 	}
 	var e *Error
 	for _, repo := range slices.Sorted(maps.Keys(m.refused)) {
-		s := m.refused[repo]
+		r := m.refused[repo]
 		switch {
-		case !s.outage:
+		case !r.Open:
 			continue
 		case e == nil:
-			e = &Error{Cause: Credentials, Since: s.since, Last: s.err}
+			e = &Error{Cause: Credentials, Since: r.Since, Last: r.Err}
 			errs = append(errs, e)
-		case s.since.Before(e.Since):
-			e.Since = s.since
+		case r.Since.Before(e.Since):
+			e.Since = r.Since
 		}
 		e.Repos = append(e.Repos, repo)
 	}
@@ -162,15 +182,15 @@ func (m *Monitor) Run(ctx context.Context, probe func(ctx context.Context, repo 
 func (m *Monitor) silent() (repos []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.service.silent(m.o.Now()) {
+	if m.service.State(m.o.Now()) == health.HalfOpen {
 		return []string{everywhere}
 	}
-	for repo, s := range m.refused {
-		if s.silent(m.o.Now()) {
+	for repo, r := range m.refused {
+		if r.State(m.o.Now()) == health.HalfOpen {
 			repos = append(repos, repo)
 		}
 	}
-	slices.SortFunc(repos, func(a, b string) int { return m.refused[a].last.Compare(m.refused[b].last) })
+	slices.SortFunc(repos, func(a, b string) int { return m.refused[a].Probe.Compare(m.refused[b].Probe) })
 	return repos[:min(len(repos), maxProbes)]
 }
 
@@ -178,8 +198,8 @@ func (m *Monitor) silent() (repos []string) {
 func (m *Monitor) answered(ctx context.Context) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if before := m.service.succeed(m.o.Now()); before.outage {
-		m.ended(ctx, Unavailable, incident{since: before.since, failures: before.failures}, nil)
+	if before := m.service.Succeed(); before.Open {
+		m.ended(ctx, Unavailable, incident{since: before.Since, failures: before.Failures}, nil)
 	}
 }
 
@@ -187,9 +207,16 @@ func (m *Monitor) answered(ctx context.Context) {
 func (m *Monitor) failed(ctx context.Context, begin time.Time, err string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.service.fail(begin, m.o.Now(), err) {
+	if m.fail(&m.service, begin, err) {
 		m.began(ctx, Unavailable, m.service, nil)
 	}
+}
+
+// fail records a failure now, and reports whether an outage begins with it. The caller holds m.mu.
+func (m *Monitor) fail(p *health.Peer, begin time.Time, err string) (opened bool) {
+	now := m.o.Now()
+	p.Probe = now.Add(silence)
+	return p.Fail(begin, now, text.Shorten(err, maxError))
 }
 
 // forget ends the outages of repositories that are no longer used, for example because the App was
@@ -197,10 +224,10 @@ func (m *Monitor) failed(ctx context.Context, begin time.Time, err string) {
 func (m *Monitor) forget(ctx context.Context) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for repo, s := range m.refused {
-		if repo != everywhere && s.outage && m.o.Now().Sub(s.used) >= unusedAfter {
+	for repo, r := range m.refused {
+		if repo != everywhere && r.Open && m.o.Now().Sub(r.used) >= unusedAfter {
 			m.o.Log.WarnContext(ctx, "GitHub outage no longer counted: requests to the repository have stopped", "repository", repo)
-			m.end(ctx, repo, *s)
+			m.end(ctx, repo, r.Peer)
 			delete(m.refused, repo)
 		}
 	}
@@ -210,9 +237,9 @@ func (m *Monitor) forget(ctx context.Context) {
 func (m *Monitor) seen(ctx context.Context, repo string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s := m.refused[repo]; s != nil {
-		s.asked(ctx, m.o.Now())
-		s.last = m.o.Now()
+	if r := m.refused[repo]; r != nil {
+		r.asked(ctx, m.o.Now())
+		r.Probe = m.o.Now().Add(silence)
 	}
 }
 
@@ -220,25 +247,25 @@ func (m *Monitor) seen(ctx context.Context, repo string) {
 func (m *Monitor) refuse(ctx context.Context, repo string, begin time.Time, err string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := m.refused[repo]
-	if s == nil {
-		s = &streak{}
-		m.refused[repo] = s
+	r := m.refused[repo]
+	if r == nil {
+		r = &repository{Peer: newPeer()}
+		m.refused[repo] = r
 	}
-	s.asked(ctx, m.o.Now())
-	if !s.fail(begin, m.o.Now(), err) {
+	r.asked(ctx, m.o.Now())
+	if !m.fail(&r.Peer, begin, err) {
 		return
 	}
 	name := owner(repo)
 	i := m.accounts[name]
 	if i == nil {
-		i = &incident{since: s.since}
+		i = &incident{since: r.Since}
 		m.accounts[name] = i
 		var args []any
 		if repo != everywhere {
 			args = []any{"account", name, "repository", repo}
 		}
-		m.began(ctx, Credentials, *s, args)
+		m.began(ctx, Credentials, r.Peer, args)
 	}
 	i.repos++
 }
@@ -247,22 +274,19 @@ func (m *Monitor) refuse(ctx context.Context, repo string, begin time.Time, err 
 func (m *Monitor) accept(ctx context.Context, repo string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := m.refused[repo]
-	if s == nil {
-		return
-	}
-	before := s.succeed(m.o.Now())
-	if before.outage {
-		m.end(ctx, repo, before)
+	if r := m.refused[repo]; r != nil {
+		if before := r.Succeed(); before.Open {
+			m.end(ctx, repo, before)
+		}
 	}
 }
 
 // end ends the outage of a repository. It reports the end of the account's outage if that was the
 // account's last repository with one. The caller holds m.mu.
-func (m *Monitor) end(ctx context.Context, repo string, before streak) {
+func (m *Monitor) end(ctx context.Context, repo string, before health.Peer) {
 	name := owner(repo)
 	i := m.accounts[name]
-	i.failures += before.failures
+	i.failures += before.Failures
 	if i.repos--; i.repos > 0 {
 		return
 	}
@@ -274,6 +298,16 @@ func (m *Monitor) end(ctx context.Context, repo string, before streak) {
 	m.ended(ctx, Credentials, *i, args)
 }
 
+// probing marks the context of a probe.
+type probing struct{}
+
+// asked records a request about a repository, unless it is a probe.
+func (r *repository) asked(ctx context.Context, now time.Time) {
+	if ctx.Value(probing{}) == nil {
+		r.used = now
+	}
+}
+
 // owner returns the account of a repository in lower case; empty for everywhere.
 func owner(repo string) string {
 	name, _, _ := strings.Cut(repo, "/")
@@ -281,9 +315,9 @@ func owner(repo string) string {
 }
 
 // began reports that an outage began.
-func (m *Monitor) began(ctx context.Context, cause Cause, s streak, args []any) {
+func (m *Monitor) began(ctx context.Context, cause Cause, p health.Peer, args []any) {
 	args = append([]any{"cause", string(cause)}, args...)
-	args = append(args, "since", s.since, "failed_requests", s.failures, "error", s.err, "advice", cause.advice(len(args) > 2))
+	args = append(args, "since", p.Since, "failed_requests", p.Failures, "error", p.Err, "advice", cause.advice(len(args) > 2))
 	m.o.Log.WarnContext(ctx, "GitHub outage began", args...)
 	if cause == Unavailable || len(m.accounts) == 1 {
 		m.o.Observe.Report(observe.Observation{Event: observe.GitHubFailed, Status: string(cause), N: 1})

@@ -11,9 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/org/foreman-action/internal/wait"
-
 	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/internal/server/health"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -25,12 +24,12 @@ const (
 
 // A Health is the state of polling of one repository.
 type Health struct {
-	Repo     string
-	Success  time.Time // time of the last successful poll; zero: none yet
-	Failures int       // failed polls since the last success
-	Err      string    // of the last poll; empty if it was successful. It may contain hostile text
-	Waiting  int       // postponed issues, which are handled again after their task has ended
-	Slowed   bool      // polled seldom, because few calls are left
+	health.Peer // Open since the first failed poll
+
+	Repo    string
+	Success time.Time // time of the last successful poll; zero: none yet
+	Waiting int       // postponed issues, which are handled again after their task has ended
+	Slowed  bool      // polled seldom, because few calls are left
 }
 
 // A repoPoller polls one repository: one poll per interval, with backoff after failures.
@@ -72,11 +71,11 @@ func (r *repoPoller) poll(ctx context.Context) time.Duration {
 	if ctx.Err() != nil {
 		return 0
 	}
-	failures := r.record(res, err)
+	peer := r.record(res, err)
 	switch {
 	case err != nil:
-		wait := r.jitter(backoff(r.interval, failures, err))
-		r.log.WarnContext(ctx, "polling failed", "error", err, "advice", advice(err), "failures", failures, "wait", wait)
+		wait := r.jitter(backoff(peer, r.interval, err))
+		r.log.WarnContext(ctx, "polling failed", "error", err, "advice", advice(err), "failures", peer.Failures, "wait", wait)
 		return wait
 	case res.more:
 		return 0
@@ -107,17 +106,18 @@ func (r *repoPoller) attempt(ctx context.Context) (res result, err error) {
 	return r.sync.poll(ctx)
 }
 
-// record updates the health, and returns the number of failures since the last success.
-func (r *repoPoller) record(res result, err error) int {
+// record updates the health.
+func (r *repoPoller) record(res result, err error) health.Peer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	now := r.now()
 	if err != nil {
-		r.health.Failures, r.health.Err = r.health.Failures+1, err.Error()
-		return r.health.Failures
+		r.health.Fail(now, now, err.Error())
+	} else {
+		r.health.Succeed()
+		r.health.Success, r.health.Waiting = now, res.postponed
 	}
-	r.health.Failures, r.health.Err = 0, ""
-	r.health.Success, r.health.Waiting = r.now(), res.postponed
-	return 0
+	return r.health.Peer
 }
 
 // state returns a copy of the health.
@@ -136,8 +136,8 @@ func (r *repoPoller) jitter(d time.Duration) time.Duration {
 
 // backoff doubles the interval with each failure, up to a maximum. If GitHub's rate limit requests
 // a longer wait, that is used.
-func backoff(interval time.Duration, failures int, err error) time.Duration {
-	pause := wait.Backoff(failures-1, interval, max(maxBackoff, interval))
+func backoff(peer health.Peer, interval time.Duration, err error) time.Duration {
+	pause := peer.Pause(interval, max(maxBackoff, interval))
 	if limit, ok := errors.AsType[*rest.LimitError](err); ok {
 		pause = max(pause, min(limit.Wait, maxRateLimitWait))
 	}

@@ -1,4 +1,4 @@
-package breaker_test
+package health_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/org/foreman-action/internal/server/dispatch/breaker"
+	"github.com/org/foreman-action/internal/server/health"
 )
 
 // cursors keep cursors in memory.
@@ -23,14 +23,14 @@ func (c cursors) SaveCursor(_ context.Context, name string, data []byte) error {
 
 // A rig is a breaker with its options.
 type rig struct {
-	*breaker.Breaker
+	*health.Breaker
 
 	t *testing.T
-	o breaker.Options
+	o health.BreakerOptions
 }
 
 // allow requests n permits, and fails the test unless want are granted.
-func (r rig) allow(n, want int) breaker.Permit {
+func (r rig) allow(n, want int) health.Permit {
 	r.t.Helper()
 	p, got := r.Allow(n)
 	if got != want {
@@ -39,7 +39,7 @@ func (r rig) allow(n, want int) breaker.Permit {
 	return p
 }
 
-func (r rig) is(want breaker.State) {
+func (r rig) is(want health.State) {
 	r.t.Helper()
 	if got := r.State(); got != want {
 		r.t.Errorf("got state %d, want %d", got, want)
@@ -47,14 +47,14 @@ func (r rig) is(want breaker.State) {
 }
 
 // fail waits until the breaker allows a request about a task, and records its failure.
-func (r rig) fail(task string, cause breaker.Cause) breaker.Verdict {
+func (r rig) fail(task string, cause health.Cause) health.Verdict {
 	r.t.Helper()
-	for r.State() == breaker.Open {
+	for r.State() == health.Open {
 		time.Sleep(time.Second)
 	}
 	p := r.allow(1, 1)
 	defer r.Release(p)
-	return r.Failure(r.t.Context(), p, breaker.Task{ID: task, Enqueued: time.Now().AddDate(0, 0, -2)}, cause)
+	return r.Failure(r.t.Context(), p, health.Task{ID: task, Enqueued: time.Now().AddDate(0, 0, -2)}, cause, "")
 }
 
 func TestBreaker(t *testing.T) {
@@ -64,22 +64,22 @@ func TestBreaker(t *testing.T) {
 		test func(r rig)
 	}{
 		{"closed, open, half-open, closed", func(r rig) {
-			r.is(breaker.Closed)
-			r.fail("a", breaker.Unavailable)
-			r.is(breaker.Open)
+			r.is(health.Closed)
+			r.fail("a", health.Unavailable)
+			r.is(health.Open)
 			r.allow(5, 0)
 			time.Sleep(time.Second)
-			r.is(breaker.HalfOpen)
+			r.is(health.HalfOpen)
 			p := r.allow(5, 1)
 			if r.allow(5, 0); !p.Probe {
 				r.t.Error("the request is no probe")
 			}
 			r.Success(r.t.Context(), "a")
 			r.Release(p)
-			r.is(breaker.Closed)
+			r.is(health.Closed)
 		}},
 		{"a probe without a result makes way for another one", func(r rig) {
-			r.Trip(r.allow(1, 1))
+			r.Trip(r.t.Context(), r.allow(1, 1), "")
 			time.Sleep(time.Second)
 			r.Release(r.allow(1, 1))
 			r.Release(r.allow(1, 1))
@@ -89,7 +89,7 @@ func TestBreaker(t *testing.T) {
 				p := r.allow(1, 1)
 				r.Release(p)
 				want := time.Duration(seconds) * time.Second
-				if got := r.Trip(p); got != want {
+				if got := r.Trip(r.t.Context(), p, ""); got != want {
 					r.t.Errorf("interval %d: got %s, want %s", n, got, want)
 				}
 				time.Sleep(want)
@@ -97,28 +97,28 @@ func TestBreaker(t *testing.T) {
 		}},
 		{"a fixed interval counts from the beginning of the probe", func(r rig) {
 			r.o.Interval = 10 * time.Second
-			r.Breaker = breaker.New(r.o)
+			r.Breaker = health.NewBreaker(r.o)
 			for range 3 {
 				p := r.allow(1, 1)
 				time.Sleep(4 * time.Second)
 				r.Release(p)
-				r.Trip(p)
+				r.Trip(r.t.Context(), p, "")
 				time.Sleep(6*time.Second - time.Nanosecond)
-				r.is(breaker.Open)
+				r.is(health.Open)
 				time.Sleep(time.Nanosecond)
 			}
 		}},
 		{"requests from before the failure are no news", func(r rig) {
 			p := r.allow(3, 3)
 			for n := range 3 {
-				r.Failure(r.t.Context(), p, breaker.Task{ID: fmt.Sprint(n)}, breaker.Unavailable)
+				r.Failure(r.t.Context(), p, health.Task{ID: fmt.Sprint(n)}, health.Unavailable, "")
 				r.Release(p)
 			}
 			time.Sleep(time.Second)
-			r.is(breaker.HalfOpen)
+			r.is(health.HalfOpen)
 		}},
 		{"concurrency grows again", func(r rig) {
-			r.Trip(r.allow(0, 0))
+			r.Trip(r.t.Context(), r.allow(0, 0), "")
 			time.Sleep(time.Second)
 			for _, limit := range []int{1, 2, 4, 8, 16, 32, 64, 1000} {
 				p := r.allow(1000, limit)
@@ -130,19 +130,19 @@ func TestBreaker(t *testing.T) {
 		}},
 		{"a task is bad on which an agent fails that succeeds on others", func(r rig) {
 			for n, counts := range []bool{false, false, false, true, true} { // the first failure blames no task
-				if v := r.fail("bad", breaker.Unavailable); v.Counts != counts || v.Attempts != max(n-2, 0) || v.Expired {
+				if v := r.fail("bad", health.Unavailable); v.Counts != counts || v.Attempts != max(n-2, 0) || v.Expired {
 					r.t.Errorf("failure %d: got %+v", n, v)
 				}
 				r.Success(r.t.Context(), "good")
 			}
 			r.Forget("bad")
-			if v := r.fail("bad", breaker.Unavailable); v.Counts {
+			if v := r.fail("bad", health.Unavailable); v.Counts {
 				r.t.Errorf("it was not forgotten: %+v", v)
 			}
 		}},
 		{"a busy agent blames no task", func(r rig) {
 			for range 10 {
-				if v := r.fail("a", breaker.Overloaded); v.Counts {
+				if v := r.fail("a", health.Overloaded); v.Counts {
 					r.t.Errorf("got %+v", v)
 				}
 				r.Success(r.t.Context(), "b")
@@ -150,7 +150,7 @@ func TestBreaker(t *testing.T) {
 		}},
 		{"an agent that crashes on its only task for an hour blames it", func(r rig) {
 			start := time.Now()
-			for !r.fail("a", breaker.Crashed).Counts {
+			for !r.fail("a", health.Crashed).Counts {
 				time.Sleep(time.Minute)
 			}
 			if took := time.Since(start); took < time.Hour || took > 70*time.Minute {
@@ -159,19 +159,19 @@ func TestBreaker(t *testing.T) {
 		}},
 		{"an unusable answer counts, and the agent works", func(r rig) {
 			for n, seconds := range []int{2, 4, 8} {
-				if v := r.fail("a", breaker.Unusable); v.Wait != time.Duration(seconds)*time.Second || v.Attempts != n+1 {
+				if v := r.fail("a", health.Unusable); v.Wait != time.Duration(seconds)*time.Second || v.Attempts != n+1 {
 					r.t.Errorf("got %+v", v)
 				}
-				r.is(breaker.Closed)
+				r.is(health.Closed)
 			}
 		}},
 		{"after a day old tasks expire, over a restart too", func(r rig) {
-			if r.fail("a", breaker.Unavailable).Expired {
+			if r.fail("a", health.Unavailable).Expired {
 				r.t.Error("it expired at once")
 			}
 			time.Sleep(25 * time.Hour)
-			r.Breaker = breaker.New(r.o)
-			if v := r.fail("a", breaker.Unavailable); !v.Expired || v.Counts {
+			r.Breaker = health.NewBreaker(r.o)
+			if v := r.fail("a", health.Unavailable); !v.Expired || v.Counts {
 				r.t.Errorf("got %+v", v)
 			}
 			r.Success(r.t.Context(), "b")
@@ -184,8 +184,8 @@ func TestBreaker(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				o := breaker.Options{Agent: "http://agent", Cursors: cursors{}, BadTaskFailures: 3, Log: slog.New(slog.DiscardHandler)}
-				tt.test(rig{breaker.New(o), t, o})
+				o := health.BreakerOptions{Agent: "http://agent", Cursors: cursors{}, BadTaskFailures: 3, Log: slog.New(slog.DiscardHandler)}
+				tt.test(rig{health.NewBreaker(o), t, o})
 			})
 		})
 	}

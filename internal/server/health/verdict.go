@@ -1,4 +1,4 @@
-package breaker
+package health
 
 import (
 	"time"
@@ -38,55 +38,32 @@ type Verdict struct {
 	Expired  bool          // the agent has failed for too long, so fail the task
 }
 
-// A record has the failures of an agent on one task.
-type record struct {
-	failures  int
-	blamed    int       // failures that came after a success on another task
-	successes int       // number of the agent's successes at the last failure
-	attempts  int       // failures that counted
-	last      time.Time // time of the last failure
-	crashing  time.Time // since when every failure was a crash; zero: the last one was not
-}
-
-// recordOf returns the record of a task that fails now. The caller holds b.mu.
-func (b *Breaker) recordOf(task string) *record {
-	r := b.tasks[task]
-	if r == nil {
-		r = &record{}
-		b.tasks[task] = r
+// add records the cause of the last failure.
+func (i *Item) add(cause Cause) {
+	if i.Blamed && cause != Overloaded {
+		i.charges++
 	}
-	r.last = b.o.Now()
-	return r
-}
-
-// add records a failure. successes is the number of the agent's successes so far.
-func (r *record) add(cause Cause, successes int) {
-	if r.failures > 0 && successes > r.successes && cause != Overloaded {
-		r.blamed++
-	}
-	r.failures++
-	r.successes = successes
 	switch {
 	case cause != Crashed:
-		r.crashing = time.Time{}
-	case r.crashing.IsZero():
-		r.crashing = r.last
+		i.crashing = time.Time{}
+	case i.crashing.IsZero():
+		i.crashing = i.Last
 	}
 }
 
 // bad reports whether the task is to blame: at least that many failures came after successes on
 // other tasks, or the task has only crashed the agent for maxCrashing.
-func (r *record) bad(least int) bool {
-	return r.blamed >= least || !r.crashing.IsZero() && r.last.Sub(r.crashing) >= maxCrashing
+func (i *Item) bad(least int) bool {
+	return i.charges >= least || !i.crashing.IsZero() && i.Last.Sub(i.crashing) >= maxCrashing
 }
 
 // wait returns how long the task must wait. That is longer than the agent's interval, so that the
 // next probes use other tasks. If many tasks fail, the time grows with their number, so that each
 // of them is tried.
-func (r *record) wait(interval time.Duration, failing int) time.Duration {
+func (i *Item) wait(interval time.Duration, failing int) time.Duration {
 	turns := minTurns
-	if r.failures > turns {
+	if i.Failures > turns {
 		turns = min(max(turns, failing), maxTurns)
 	}
-	return max(interval*time.Duration(1+min(r.failures, turns)), wait.Backoff(r.failures, time.Second, MaxInterval))
+	return max(interval*time.Duration(1+min(i.Failures, turns)), wait.Backoff(i.Failures, time.Second, MaxInterval))
 }

@@ -1,16 +1,17 @@
 // Package executor executes decisions: it is the outbox between the queue and GitHub.
 //
-// A decision passes these functions, from top to bottom in executor.go:
+// The loop in executor.go leases as many decisions as there are free slots. Each then passes these
+// methods, from top to bottom in attempt.go:
 //
-//	fetch    the loop leases as many decisions as there are free slots
-//	execute  the lease is renewed while an attempt runs
-//	attempt  a decision is parsed and passed to package runner, which plans and writes
+//	run      the lease is renewed while the attempt runs
+//	execute  the decision is parsed, and its settings are read
+//	apply    package runner plans and writes; each write passes guard and admit
 //	settle   the result is recorded: done, failed, or released for a retry
 //
 // A lease lasts for Options.Lease, some seconds, and is renewed while the attempt runs (lease.go).
 // So when a process is killed, the next one continues soon. Each write waits for a slot within the
-// rate of its account (gate.go, package ratelimit). The journal lists the writes, so that the next
-// process that leases the decision can continue after them.
+// rate of its account (package ratelimit). The journal lists the writes, so that the next process
+// that leases the decision can continue after them.
 //
 // These steps ensure that no write is made twice, even if a process is suspended or killed:
 //
@@ -22,6 +23,6 @@
 // write may still take effect, package runner searches the issue for it, as it does for every write
 // whose answer is lost. If the write is still missing after that, it is repeated.
 //
-// makeRetryDecision (retry.go) decides when an attempt is retried, and whether it counts as a try.
-// During an outage of GitHub no try counts (outage.go).
+// makeRetryDecision decides when an attempt is retried, and whether it counts as a try. During an
+// outage of GitHub no try counts (outage.go).
 package executor

@@ -1,10 +1,12 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -13,14 +15,10 @@ import (
 	"github.com/org/foreman-action/internal/server/executor/ratelimit"
 	"github.com/org/foreman-action/internal/server/supervisor"
 	"github.com/org/foreman-action/internal/wait"
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
-	"github.com/org/foreman-action/runner/effect"
-	"github.com/org/foreman-action/triage"
 )
-
-// maxAttempt bounds one attempt.
-const maxAttempt = 15 * time.Minute
 
 // An Executor carries out decisions. Its methods are safe for concurrent use.
 type Executor struct {
@@ -41,7 +39,7 @@ func New(o Options) (*Executor, error) {
 	return &Executor{
 		o:       o,
 		limiter: ratelimit.New(ratelimit.Options{PerMinute: o.PerMinute, PerHour: o.PerHour, Slots: o.Slots, Now: o.Now, Log: o.Log}),
-		outages: outages{now: o.Now, known: map[string]*access{}},
+		outages: outages{known: map[string]*access{}},
 		slots:   make(chan struct{}, o.Concurrency),
 		loop:    supervisor.NewLoop(supervisor.LoopOptions{Name: "decisions", Interval: o.Interval, Now: o.Now, Observe: o.Observe, Log: o.Log}),
 	}, nil
@@ -57,7 +55,7 @@ func (e *Executor) Run(ctx context.Context) {
 		cancel(errStopping)
 	})
 	e.loop.Run(ctx, func(ctx context.Context) error {
-		return e.fetch(ctx, func(dec queue.Decision, leased time.Time) { e.execute(work, ctx.Done(), dec, leased) })
+		return e.fetch(ctx, func(dec queue.Decision, leased time.Time) { newAttempt(e, dec, leased, ctx.Done()).run(work) })
 	})
 	e.running.Wait()
 }
@@ -118,145 +116,107 @@ func (e *Executor) fetchUpTo(ctx context.Context, n int, execute func(queue.Deci
 	return leased, nil
 }
 
-// execute makes one attempt at a decision, and records the result. leased is a time before the
-// lease began. After stopping is closed, no new write begins.
-func (e *Executor) execute(ctx context.Context, stopping <-chan struct{}, dec queue.Decision, leased time.Time) {
-	l := newLease(e.o, dec.Lease, leased)
-	g := &gate{lease: l, limiter: e.limiter, stopping: stopping, slots: e.slots, freed: e.loop.Wake}
-	leaseCtx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	attemptCtx, end := context.WithTimeoutCause(leaseCtx, maxAttempt, fmt.Errorf("the attempt took longer than %s", maxAttempt))
-	defer end()
-	kept := make(chan struct{})
-	go func() {
-		defer close(kept)
-		l.keep(leaseCtx, cancel)
-	}()
-	rep, err := e.attempt(attemptCtx, dec, g)
-	if cause := context.Cause(attemptCtx); err != nil && cause != nil && !errors.Is(err, cause) {
-		err = fmt.Errorf("%w: %w", cause, err)
-	}
-	e.settle(ctx, dec, rep, err, e.o.Now().Sub(leased))
-	cancel(nil)
-	<-kept
+// ErrUnknownRepo is returned by Options.Settings for a repository that is not configured:
+// its decisions fail.
+var ErrUnknownRepo = errors.New("the repository is not configured")
+
+// Settings are the configuration for the decisions on a repository's issues.
+type Settings struct {
+	// Config has the policy, and the rules if there are any. AllowClose of its policy is that
+	// of the agent that decided.
+	Config *config.Config
+	Host   runner.Host // without Issues only in mode shadow, where nothing is read; its Guard is set
+	// Identity names the account that writes. All writes under one name share one rate, because
+	// GitHub limits the writes of each account.
+	Identity string
 }
 
-// attempt executes a decision. A panic becomes an error of this decision only.
-func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (rep runner.Report, err error) {
-	rep = runner.Report{Status: runner.StatusFailed}
-	defer func() {
-		if p := recover(); p != nil {
-			err = supervisor.PanicError(p)
-			e.o.Log.ErrorContext(ctx, "panic while executing a decision", "task", dec.ID, "error", err)
-		}
-	}()
-	j, err := parse(dec)
-	if err != nil {
-		return rep, &permanentError{err}
-	}
-	id := identity(dec)
-	if err := id.Check(); err != nil {
-		return rep, &permanentError{err}
-	}
-	if j.message != nil && j.message.TaskID == dec.ID { // else it is rejected
-		j.message.TaskID = id.ID
-	}
-	ctx, end := e.o.Span(ctx, j.trace, dec.ID)
-	defer func() { end(err) }()
-	set, err := e.o.Settings(ctx, dec.Repo, dec.Agent)
+// Queue has the calls of queue.Queue that an Executor makes.
+type Queue interface {
+	LeaseDecisions(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error)
+	Renew(ctx context.Context, h queue.Lease, d time.Duration) (time.Time, error)
+	MarkDone(ctx context.Context, h queue.Lease, report []byte) error
+	Fail(ctx context.Context, h queue.Lease, reason string, report []byte) error
+	ReleaseLease(ctx context.Context, h queue.Lease, p queue.Postponement) error
+}
+
+// Options configure an Executor. The zero value of a field is usable, except where its
+// comment requires a value.
+type Options struct {
+	Queue Queue // must be set
+	// Owner names this process in the queue's log; must be set.
+	Owner string
+	// Settings returns the settings of a repository for the decision of an agent; must be set. agent
+	// is empty if the server's rules decided. The error is ErrUnknownRepo or a temporary one.
+	Settings func(ctx context.Context, repo, agent string) (Settings, error)
+	Memory   memory.Store   // as in runner.Options
+	Journal  memory.Journal // as in runner.Options
+	// Slots count the writes of each identity for all servers on one queue. Nil: each process counts
+	// its own writes, and loses the count at its end.
+	Slots   queue.Slots
+	Actions []runner.Action // as in runner.Options
+
+	Concurrency int           // decisions that are executed at a time; 0: 16
+	Interval    time.Duration // between checks of the queue without a wake-up; 0: 10 s
+	Lease       time.Duration // of a decision, from each renewal on; 0: queue.DefaultLease
+	MaxTries    int           // maximum number of counted tries of a decision; 0: 8
+	PerMinute   int           // writes of one identity; 0: 80
+	PerHour     int           // 0: 500
+	// StopTime is how long a stop waits for the writes in progress; 0: 10 s.
+	StopTime time.Duration
+
+	Now     func() time.Time // nil: time.Now
+	Random  func() float64   // from 0 up to 1, for the jitter of retries; nil: math/rand
+	Observe observe.Func
+	// Span begins a span for an attempt, as part of the trace of parent, a W3C traceparent or
+	// empty; end finishes it. Nil: no traces.
+	Span func(ctx context.Context, parent, task string) (_ context.Context, end func(error))
+	Log  *slog.Logger // nil discards
+}
+
+// withDefaults returns the options with every field set, or an error that names the field
+// that is wrong.
+func (o Options) withDefaults() (Options, error) {
 	switch {
-	case errors.Is(err, ErrUnknownRepo):
-		return rep, &permanentError{err}
-	case err != nil:
-		return rep, e.outages.judge("settings of "+dec.Repo, dec.ID, rep, fmt.Errorf("prepare the decision: %w", err))
-	case set.Config == nil || set.Host.Issues == nil && set.Config.Mode != config.ModeShadow:
-		return rep, errors.New("prepare the decision: the settings are not complete")
+	case o.Queue == nil:
+		return o, errors.New("executor: Queue is not set")
+	case o.Settings == nil:
+		return o, errors.New("executor: Settings is not set")
+	case o.Owner == "":
+		return o, errors.New("executor: Owner is not set")
 	}
-	if j.sends() || set.Config.Rules.Len() > 0 {
-		if wait, ok := e.limiter.Ready(set.Identity, maxRateWait); !ok {
-			return rep, &rateError{wait}
+	o.Concurrency = cmp.Or(o.Concurrency, 16)
+	o.Interval = cmp.Or(o.Interval, 10*time.Second)
+	o.Lease = cmp.Or(o.Lease, queue.DefaultLease)
+	o.MaxTries = cmp.Or(o.MaxTries, 8)
+	o.PerMinute = cmp.Or(o.PerMinute, 80)
+	o.PerHour = cmp.Or(o.PerHour, 500)
+	o.StopTime = cmp.Or(o.StopTime, 10*time.Second)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Now = wait.Clock(o.Now)
+	if o.Random == nil {
+		o.Random = rand.Float64
+	}
+	if o.Span == nil {
+		o.Span = func(ctx context.Context, _, _ string) (context.Context, func(error)) { return ctx, func(error) {} }
+	}
+	for _, f := range []struct {
+		name string
+		n    int64
+	}{
+		{"Concurrency", int64(o.Concurrency)},
+		{"Interval", int64(o.Interval)},
+		{"MaxTries", int64(o.MaxTries)},
+		{"PerMinute", int64(o.PerMinute)},
+		{"PerHour", int64(o.PerHour)},
+		{"StopTime", int64(o.StopTime)},
+	} {
+		if f.n <= 0 {
+			return o, fmt.Errorf("executor: %s: want more than 0", f.name)
 		}
 	}
-	set.Host.Guard = g.check
-	r, err := runner.New(runner.Options{
-		Config: set.Config, Host: set.Host,
-		// The agent only receives events that its route accepts, so it may answer all of them.
-		// policy.comment_interval limits its comments.
-		Agent:   runner.AgentOptions{Name: dec.Agent, AnswersAll: true},
-		Actions: e.o.Actions,
-		Memory:  runner.Memory{Store: e.o.Memory, Journal: fence(e.o.Journal, g.lease), Required: true, Unscheduled: true},
-		Log:     slog.New(quiet{e.o.Log.With("task", dec.ID).Handler()}),
-	})
-	if err != nil {
-		return rep, &permanentError{err}
+	if o.Lease < time.Second {
+		return o, fmt.Errorf("executor: Lease: want at least a second, got %s", o.Lease)
 	}
-	_ = e.outages.judge("settings of "+dec.Repo, dec.ID, rep, nil)
-	rep, err = r.Apply(effect.WithGate(ctx, g.admit(set.Identity)), id, j.event, j.message)
-	if err == nil && rep.Reason == triage.ErrGone.Error() && j.writes() {
-		// A run of the action would end here. But the token may have lost its access only for a while,
-		// so the decision must be retried.
-		rep.Status, err = runner.StatusFailed, triage.ErrGone
-	}
-	err = e.outages.judge(set.Identity, dec.ID, rep, err)
-	return rep, err
+	return o, nil
 }
-
-// settle records the result of an attempt in the queue, and then in the log. err is the error of
-// the attempt.
-func (e *Executor) settle(ctx context.Context, dec queue.Decision, rep runner.Report, err error, took time.Duration) {
-	d := makeRetryDecision(err, dec.Tries, e.o.MaxTries, e.o.Random)
-	if rep.Reason == "" {
-		rep.Reason = d.reason
-	}
-	report, err := encode(rep)
-	if err != nil {
-		e.o.Log.ErrorContext(ctx, "encoding a report failed", "task", dec.ID, "error", err)
-	}
-	err = supervisor.Commit(ctx, func(ctx context.Context) error { return e.record(ctx, dec.Lease, d, report) })
-	if errors.Is(err, queue.ErrLost) {
-		d.status = statusLost
-	}
-	if err != nil {
-		e.o.Log.WarnContext(ctx, "recording the outcome of a decision failed; the decision is retried", "task", dec.ID, "status", d.status, "error", err)
-	}
-	d.log(ctx, e.o.Log, "status", d.status, "task", dec.ID, "repo", dec.Repo, "issue", dec.Issue,
-		"decision", string(rep.Decision), "executed", rep.Executed, "reason", d.reason, "wait", d.wait, "took", took)
-	e.o.Observe.Report(observe.Observation{Event: observe.ApplyAttempted, Status: d.status, Agent: dec.Agent, Repo: dec.Repo, N: 1, Took: took})
-	if d.wait > 0 {
-		time.AfterFunc(d.wait, e.loop.Wake)
-	}
-}
-
-// record ends the lease of a decision and stores the result.
-func (e *Executor) record(ctx context.Context, l queue.Lease, d retryDecision, report []byte) error {
-	switch d.status {
-	case statusDone:
-		return e.o.Queue.MarkDone(ctx, l, report)
-	case statusFailed, statusExhausted:
-		return e.o.Queue.Fail(ctx, l, d.reason, report)
-	case statusRetry, statusReleased:
-		return e.o.Queue.ReleaseLease(ctx, l, queue.Postponement{Wait: d.wait, Reason: d.reason, Free: d.status == statusReleased})
-	}
-	return nil
-}
-
-// quiet is a handler that lowers all records to [slog.LevelDebug]. A server carries out many decisions,
-// so it logs their steps only on request.
-type quiet struct{ slog.Handler }
-
-// Enabled reports whether records of the lowered level are written.
-func (q quiet) Enabled(ctx context.Context, _ slog.Level) bool {
-	return q.Handler.Enabled(ctx, slog.LevelDebug)
-}
-
-// Handle writes a record at the lowered level.
-func (q quiet) Handle(ctx context.Context, rec slog.Record) error {
-	rec.Level = slog.LevelDebug
-	return q.Handler.Handle(ctx, rec)
-}
-
-// WithAttrs returns a quiet handler that adds the attributes to every record.
-func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
-
-// WithGroup returns a quiet handler that prefixes the names of later attributes.
-func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }

@@ -15,8 +15,7 @@ func Encode(rep runner.Report) ([]byte, error) { return encode(rep) }
 
 // Parse parses a decision like an attempt.
 func Parse(dec queue.Decision) error {
-	_, err := parse(dec)
-	return err
+	return (&attempt{dec: dec}).parse()
 }
 
 // Retry returns the retry decision after an attempt, with the maximum jitter, and the logged

@@ -17,10 +17,8 @@ var errNotRenewed = errors.New("the lease could not be renewed in time")
 // A lease is the lease of a decision that is being executed. The epoch in its token is a fencing
 // token: after another process has leased the decision, every renewal fails.
 type lease struct {
-	queue    Queue
-	token    queue.Lease
-	duration time.Duration // from each renewal on
-	now      func() time.Time
+	o     Options // Lease is how long the lease lasts from each renewal on
+	token queue.Lease
 
 	turn chan struct{} // semaphore for the fields below, so that renewals are sequential
 	from time.Time     // when the last renewal began
@@ -28,7 +26,7 @@ type lease struct {
 }
 
 func newLease(o Options, token queue.Lease, begun time.Time) *lease {
-	return &lease{queue: o.Queue, token: token, duration: o.Lease, now: o.Now, turn: make(chan struct{}, 1), from: begun}
+	return &lease{o: o, token: token, turn: make(chan struct{}, 1), from: begun}
 }
 
 // take acquires turn. The caller calls done to release it.
@@ -44,13 +42,13 @@ func (l *lease) take(ctx context.Context) (done func(), err error) {
 // left returns how long the lease lasts. The monotonic clock may stop while the machine sleeps, and
 // the wall clock may be set back, so the longer elapsed time counts. The caller holds turn.
 func (l *lease) left() time.Duration {
-	now := l.now()
-	return l.duration - max(now.Sub(l.from), now.Round(0).Sub(l.from.Round(0)))
+	now := l.o.Now()
+	return l.o.Lease - max(now.Sub(l.from), now.Round(0).Sub(l.from.Round(0)))
 }
 
 // need returns how long the lease must still last when a write begins. During the write, the lease
 // is renewed.
-func (l *lease) need() time.Duration { return l.duration / 2 }
+func (l *lease) need() time.Duration { return l.o.Lease / 2 }
 
 // ensure renews the lease unless that happened recently. After an error no write is permitted.
 func (l *lease) ensure(ctx context.Context) error {
@@ -86,10 +84,10 @@ func (l *lease) confirm(ctx context.Context) error {
 // renew renews the lease. The call's time limit is short enough for two more calls before the lease
 // ends. The caller holds turn.
 func (l *lease) renew(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, min(l.duration/3, supervisor.CallTimeout))
+	ctx, cancel := context.WithTimeout(ctx, min(l.o.Lease/3, supervisor.CallTimeout))
 	defer cancel()
-	start := l.now()
-	_, err := l.queue.Renew(ctx, l.token, l.duration)
+	start := l.o.Now()
+	_, err := l.o.Queue.Renew(ctx, l.token, l.o.Lease)
 	switch {
 	case err == nil:
 		l.from = start
@@ -108,7 +106,7 @@ func (l *lease) renew(ctx context.Context) error {
 // keep renews the lease every third of its duration, until ctx ends. When the lease is lost or has
 // expired, it calls lost and returns.
 func (l *lease) keep(ctx context.Context, lost func(error)) {
-	t := time.NewTicker(l.duration / 3)
+	t := time.NewTicker(l.o.Lease / 3)
 	defer t.Stop()
 	for {
 		select {
@@ -155,7 +153,7 @@ func fence(j memory.Journal, l *lease) memory.Journal {
 // confirm confirms the lease, and takes no longer than it lasts. Callers of Mark pass a context that
 // is not cancelled by a stop, so the entries of finished writes are still stored.
 func (j fencedJournal) confirm(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, j.lease.duration)
+	ctx, cancel := context.WithTimeout(ctx, j.lease.o.Lease)
 	defer cancel()
 	return j.lease.confirm(ctx)
 }

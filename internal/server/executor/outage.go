@@ -23,8 +23,6 @@ const (
 // outage all decisions of an identity fail, and no try counts. This is not a circuit breaker: all
 // decisions are still tried, but less often.
 type outages struct {
-	now func() time.Time
-
 	mu    sync.Mutex
 	known map[string]*access // by identity
 }
@@ -35,12 +33,12 @@ type access struct {
 	tasks health.Items
 }
 
-// judge records the result of an attempt. It returns err, or an *outageError if the failure seems
+// judge records the result of an attempt that ends now. It returns err, or an *outageError if the failure seems
 // to be an outage. Then the wait grows with the duration of the outage.
-func (o *outages) judge(identity, task string, rep runner.Report, err error) error {
+func (o *outages) judge(identity, task string, rep runner.Report, err error, now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	a, now := o.known[identity], o.now()
+	a := o.known[identity]
 	if a == nil {
 		a = &access{}
 		o.known[identity] = a

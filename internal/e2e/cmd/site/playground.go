@@ -131,7 +131,12 @@ func examples(root string) ([]byte, error) {
 		}
 		list = append(list, e)
 	}
-	return json.Marshal(list)
+	// The page reads this as JSON, so that < and > may stay as they are.
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err = enc.Encode(list)
+	return out.Bytes(), err
 }
 
 // A recipeTest is what an example shows of a recipe's test.
@@ -154,7 +159,7 @@ func recipeExample(r recipes.Recipe) (example, error) {
 	t := file.Tests[0]
 	e := example{Title: "Recipe: " + r.Title, Rules: r.Rules, Event: cmp.Or(t.Event, "issues.opened")}
 	if name, _, _ := strings.Cut(e.Event, "."); name != "schedule" && (name != "issues" || t.Label != "") {
-		payload, err := json.MarshalIndent(t.payload(), "", "  ")
+		payload, err := json.MarshalIndent(t.payload(), "", " ")
 		e.Event, e.Payload = "", string(payload)
 		return e, err
 	}
@@ -217,7 +222,7 @@ func (t recipeTest) payload() map[string]any {
 	}
 	switch name {
 	case "pull_request":
-		payload[name] = subject
+		payload["number"], payload[name] = subject["number"], subject
 		subject["head"] = map[string]any{"ref": "change"}
 		subject["base"] = map[string]any{"ref": cmp.Or(t.Pull["base"], any("main"))}
 		for _, key := range []string{"draft", "merged", "additions", "deletions", "changed_files", "commits"} {

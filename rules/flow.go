@@ -191,13 +191,11 @@ func (s scan) excludes(other scan) bool {
 
 // words returns the words of a query in lower case, without quotes.
 func (s scan) words() []string {
-	quoted := false
-	list := strings.FieldsFunc(strings.ToLower(s.query), func(r rune) bool {
-		quoted = quoted != (r == '"')
-		return r == ' ' && !quoted
-	})
-	for i, w := range list {
-		list[i] = strings.ReplaceAll(w, `"`, "")
+	var list []string
+	for _, w := range s.placed() {
+		if w != "" {
+			list = append(list, strings.ReplaceAll(strings.ToLower(w), `"`, ""))
+		}
 	}
 	return list
 }

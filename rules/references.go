@@ -67,16 +67,7 @@ func (c *collector) action(a action.Action) {
 // scan collects the labels of a search query: the names after "label:", which commas separate.
 func (c *collector) scan(f *yamlfile.File, s scan) {
 	const qualifier = "label:"
-	inQuotes, start := false, 0
-	for i, ch := range s.query + " " {
-		if ch == '"' {
-			inQuotes = !inQuotes
-		}
-		if ch != ' ' || inQuotes && i < len(s.query) {
-			continue
-		}
-		word, at := s.query[start:i], start
-		start = i + 1
+	for at, word := range s.placed() {
 		before, names, found := cutFold(word, qualifier)
 		if !found || strings.Trim(before, "-(") != "" {
 			continue

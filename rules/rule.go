@@ -221,6 +221,9 @@ func compileCondition(c *expression.Compiler, f *yamlfile.File, n *yaml.Node) *e
 	case n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle != 0:
 		f.Problemf(n, "when: want a condition, got a mapping; write it without {{ }}")
 		return nil
+	case n.Kind == yaml.SequenceNode && n.Style&yaml.FlowStyle == 0:
+		f.Problemf(n, "when: want a condition, got a list; write one condition, joined by and or or")
+		return nil
 	case n.Kind != yaml.ScalarNode:
 		f.Problemf(n, "when: want a condition, got %s; quote the whole value, or put it on its own line under \"|\"", yamlfile.Kind(n))
 		return nil

@@ -33,6 +33,12 @@ func (c *checker) forms() {
 			c.keys(t, declared[i])
 		}
 	}
+	for _, v := range (*ruleset.Set)(c.config.Rules).Rules().FormValues() {
+		i := slices.IndexFunc(declared, func(u ruleset.FormUse) bool { return u.Name == v.Form })
+		if i >= 0 && v.Value != "" {
+			c.option(v, declared[i])
+		}
+	}
 }
 
 // isForm distinguishes an issue form from a template in Markdown.
@@ -87,18 +93,37 @@ func (f Field) wants(declared string) string {
 	return ""
 }
 
-// keys warns of table rows whose key is not an option of the field.
-func (c *checker) keys(t ruleset.TableUse, u ruleset.FormUse) {
+// options returns the options of the field in all forms; none if people can write any text into it.
+func (c *checker) options(u ruleset.FormUse) []string {
 	var options []string
 	for _, p := range c.fields(u) {
 		if len(p.Options) == 0 {
-			return // people can write any text into it
+			return nil
 		}
 		options = append(options, p.Options...)
 	}
+	return options
+}
+
+// keys warns of table rows whose key is not an option of the field.
+func (c *checker) keys(t ruleset.TableUse, u ruleset.FormUse) {
+	options := c.options(u)
 	for _, k := range t.Keys {
 		if len(options) > 0 && !slices.Contains(options, k.Key) {
 			c.warn(k.Place, "tables.%s: the field %q has no option %q%s", t.Table, cut(u.Heading), cut(k.Key), nearest(k.Key, options))
 		}
 	}
+}
+
+// option warns of a comparison with a text that is not an option of the field.
+func (c *checker) option(v ruleset.FormValue, u ruleset.FormUse) {
+	options := c.options(u)
+	if len(options) == 0 || c.repo.partial || slices.Contains(options, v.Value) {
+		return
+	}
+	hint := nearest(v.Value, options)
+	if v.Value == "None" || v.Value == "_No response_" {
+		hint = "; a field without an answer is nil: form." + v.Form + " == nil"
+	}
+	c.warn(v.Place, "the field %q has no option %q%s", cut(u.Heading), cut(v.Value), hint)
 }

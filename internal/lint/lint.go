@@ -23,7 +23,12 @@ func Check(cfg *config.Config, files []*yamlfile.File, repo *Repository) yamlfil
 	c.uses = append(c.uses, (*ruleset.Set)(cfg.Rules).Rules().Labels()...)
 	c.uses = append(c.uses, (*ruleset.Condition)(cfg.Agent.When).Labels()...)
 	c.patterns()
+	c.names()
 	c.labels()
+	c.refused()
+	for _, p := range (*ruleset.Set)(cfg.Rules).Rules().Suspicious(repo.isFolder) {
+		c.warn(p, "%s", p.Message)
+	}
 	c.workflows()
 	checkRuns(&c, files)
 	c.forms()
@@ -40,9 +45,11 @@ type checker struct {
 	// unusual are the places of patterns with characters that are special elsewhere.
 	unusual map[yamlfile.Problem]bool
 	agent   *yamlfile.Problem // the place of the section agent; nil: there is none
-	found   yamlfile.Problems
-	seen    map[yamlfile.Problem]bool
-	work    int // tokens of conditions that were evaluated
+	// keepsOpen is true if a file has allow_close: false.
+	keepsOpen bool
+	found     yamlfile.Problems
+	seen      map[yamlfile.Problem]bool
+	work      int // tokens of conditions that were evaluated
 }
 
 // A policyGlob is an entry of policy.labels.
@@ -80,6 +87,7 @@ func (c *checker) settings(f *yamlfile.File) {
 			}
 		}
 	}
+	c.keepsOpen = c.keepsOpen || scalar(yamlfile.Child(f.Root(), "policy", "allow_close")) == "false"
 	agent := yamlfile.Child(f.Root(), "agent")
 	if agent == nil {
 		return

@@ -26,7 +26,11 @@ type Repository struct {
 	Warnings yamlfile.Problems
 	// partial is true if one of these files is a form.
 	partial bool
+	// folder reports whether the repository has a folder with files; nil: it is not known.
+	folder func(path string) bool
 }
+
+func (r *Repository) isFolder(path string) bool { return r.folder != nil && r.folder(path) }
 
 // ErrUnreadable marks an error of a file that exists but cannot be read. Such a file is skipped
 // with a warning. Any other error ends the reading.
@@ -43,7 +47,10 @@ const maxFiles = 100 // of a folder
 // Read reads the issue forms and the workflows of a repository. A missing folder counts as empty.
 // The error is that of files.
 func Read(ctx context.Context, files config.Files) (*Repository, error) {
-	r := &Repository{}
+	r := &Repository{folder: func(path string) bool {
+		names, err := files.Glob(ctx, path+"/*")
+		return err == nil && len(names) > 0
+	}}
 	if err := r.ReadForms(ctx, files); err != nil {
 		return nil, err
 	}

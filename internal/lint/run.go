@@ -18,8 +18,9 @@ type Run struct {
 	File string // the file of the workflow
 	Job  string
 
-	place  yamlfile.Problem  // the step
-	inputs map[string]string // by name
+	place  yamlfile.Problem            // the step
+	inputs map[string]string           // by name
+	given  map[string]yamlfile.Problem // the places of the inputs, by their names as written
 	// events maps the events that start the workflow to their listed activities; nil means the
 	// default activities.
 	events map[string][]string
@@ -68,11 +69,12 @@ func ParseRuns(name string, src []byte) ([]Run, error) {
 				continue
 			}
 			r := Run{
-				File: name, Job: id.Value, place: f.At(uses, 1, 1, ""), inputs: map[string]string{}, events: events, called: called,
+				File: name, Job: id.Value, place: f.At(uses, 1, 1, ""), inputs: map[string]string{}, given: map[string]yamlfile.Problem{}, events: events, called: called,
 				grants: grantsOf(permissions), selects: selects(job) || selects(step),
 			}
 			for key, value := range yamlfile.Pairs(yamlfile.Child(step, "with")) {
 				r.inputs[strings.ToLower(key.Value)] = strings.TrimSpace(value.Value)
+				r.given[key.Value] = f.At(key, 1, 1, "")
 			}
 			list = append(list, r)
 		}
@@ -189,8 +191,13 @@ func (r Run) listens(name, activity string) bool {
 // with a token that cannot write.
 func (r Run) readOnly(on string) bool {
 	event, activity, _ := strings.Cut(on, ".")
+	return event == "pull_request" && !r.selects && !r.dry() && r.listens(event, activity)
+}
+
+// dry reports whether the step may write nothing.
+func (r Run) dry() bool {
 	dry := r.inputs["dry-run"]
-	return event == "pull_request" && !r.selects && !strings.EqualFold(dry, "true") && !open(dry) && r.listens(event, activity)
+	return strings.EqualFold(dry, "true") || open(dry)
 }
 
 // closes reports whether the step's input may allow closing.

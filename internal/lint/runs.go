@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
@@ -27,6 +28,7 @@ func checkRuns(c *checker, files []*yamlfile.File) {
 			runs = append(runs, r)
 		}
 	}
+	c.steps(runs)
 	infos := map[string]rules.Info{}
 	for _, i := range rules.Infos(c.config.Rules) {
 		infos[i.ID] = i
@@ -60,22 +62,23 @@ func (r ruleRuns) check() {
 			r.once(once)
 		}
 	}
+	r.texts()
 	r.together()
 	r.scan()
+	r.policy()
+	for name := range r.actions() {
+		if spec, _ := protocol.SpecOf(name.Value); spec.Closes() {
+			r.closing(name)
+		}
+	}
 	if len(r.runs) == 0 {
 		return
 	}
 	r.events()
 	r.forks()
 	for name, params := range r.actions() {
-		switch name.Value {
-		case protocol.ActionCloseIssue:
-			r.closing(name)
-			if after := yamlfile.Child(params, "after"); after != nil {
-				r.later(after)
-			}
-		case protocol.ActionMarkDuplicate:
-			r.closing(name)
+		if after := yamlfile.Child(params, "after"); after != nil && name.Value == protocol.ActionCloseIssue {
+			r.later(after)
 		}
 	}
 	if undo := yamlfile.Child(r.node, "else_undo"); scalar(undo) == "true" && !r.onlyPulls() {
@@ -228,10 +231,32 @@ func (r ruleRuns) onlyPulls() bool {
 	return !slices.ContainsFunc(r.info.On, func(on string) bool { return !strings.HasPrefix(on, "pull_request.") })
 }
 
-// closing warns of an action that closes issues although closing is not allowed.
+// closing warns of an action that closes issues although closing is not allowed. An input of a
+// workflow that is not known may allow it, unless the configuration says the opposite.
 func (r ruleRuns) closing(n *yaml.Node) {
-	if !r.config.Policy.AllowClose && !slices.ContainsFunc(r.runs, Run.closes) {
+	switch {
+	case r.config.Policy.AllowClose:
+	case r.config.NeverClose:
+		r.warnAt(n, "%s is always skipped: policy.allow_close of the file that is extended is false", n.Value)
+	case len(r.runs) == 0 && r.keepsOpen:
+		r.warnAt(n, "%s is always skipped: policy.allow_close is false; the input allow-close of a workflow may allow it, too", n.Value)
+	case len(r.runs) > 0 && !slices.ContainsFunc(r.runs, Run.closes):
 		r.warnAt(n, "%s is always skipped: neither policy.allow_close nor the input allow-close of %s is true", n.Value, r.files())
+	}
+}
+
+// texts warns of expressions of GitHub Actions in the texts of actions: the dollar stays.
+func (r ruleRuns) texts() {
+	for _, params := range r.actions() {
+		for _, n := range append(children(params), params) {
+			if n == nil || n.Kind != yaml.ScalarNode {
+				continue
+			}
+			if i := strings.Index(n.Value, "${{"); i >= 0 {
+				line, col := text.Position(n.Value, i)
+				r.warn(r.f.At(n, line, col, ""), "the $ of ${{ is a part of the text; write {{ }} for a value")
+			}
+		}
 	}
 }
 

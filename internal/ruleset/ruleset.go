@@ -4,7 +4,10 @@
 //	(*ruleset.Set)(set).Rules().UsesMemory()
 package ruleset
 
-import "github.com/org/foreman-action/triage"
+import (
+	"github.com/org/foreman-action/rules/problem"
+	"github.com/org/foreman-action/triage"
+)
 
 // A Set is the underlying type of rules.Set. It is immutable. A nil set has no rules, and the zero
 // value neither.
@@ -82,6 +85,11 @@ type Rules interface {
 	// FormTables returns the tables in which rules look up the value of a form field, each pair of
 	// table and field once, in the order of the rules.
 	FormTables() []TableUse
+	// FormValues returns the texts with which rules compare form fields, in the order of the rules.
+	FormValues() []FormValue
+	// Suspicious returns warnings of parts of the rules that are valid, and probably do not do what
+	// their author means. folder reports whether the repository has a folder of that name.
+	Suspicious(folder func(path string) bool) problem.List
 }
 
 // none are the rules of an empty set.
@@ -105,6 +113,9 @@ func (none) LabelsOff(string, triage.Issue) []string { return nil }
 func (none) Labels() []LabelUse                      { return nil }
 func (none) Forms() []FormUse                        { return nil }
 func (none) FormTables() []TableUse                  { return nil }
+func (none) FormValues() []FormValue                 { return nil }
+
+func (none) Suspicious(func(string) bool) problem.List { return nil }
 
 // A Condition is the underlying type of rules.Condition. It is immutable.
 type Condition struct{ text Text }

@@ -50,6 +50,13 @@ func (u FormUse) Heads(label string) bool {
 	return text.HeadingKey(u.Heading) == text.HeadingKey(label)
 }
 
+// A FormValue is a text that is compared with the value of a form field.
+type FormValue struct {
+	Form  string // the declared name of the field
+	Value string
+	Place problem.Problem // of the text, without a message
+}
+
 // A TableUse is a table in which rules look up the value of a form field.
 type TableUse struct {
 	Table, Form string // their names

@@ -92,6 +92,11 @@ func syntaxProblem(s source, src []byte, err error) Problem {
 	if errors.Is(err, errSecond) {
 		col = 1
 	}
+	if strings.HasPrefix(reason, "did not find expected ',' or '") {
+		if quoted, at, ok := quoteFlow(text); ok {
+			return s.problem(line+1, at, "in {…} an unquoted value ends at \"?\" and \": \"; quote it: "+short(quoted))
+		}
+	}
 	return s.problem(line+1, col, explain(s, reason, line+1))
 }
 
@@ -151,7 +156,7 @@ var (
 	tabIndent = text.Regexp(`^ *\t`)
 )
 
-// explain adds the probable intention to the parser's reason.
+// explain returns the message for the parser's reason: what was met, and what to write.
 func explain(s source, reason string, line int) string {
 	switch reason {
 	case errSecond.Error():
@@ -166,12 +171,12 @@ func explain(s source, reason string, line int) string {
 	value := text[len(keyPrefix().FindString(text)):]
 	for _, t := range traps() {
 		if t.value.MatchString(value) {
-			return t.hint + " (" + reason + ")"
+			return t.hint
 		}
 	}
 	// A comment ended the value, and the parser noticed that only on the next line.
 	if before := s.line(line - 1); strings.Contains(before, " #") {
-		return "the value on the line above ends at \" #\", which starts a comment; " + hintBlock + " (" + reason + ")"
+		return "the value on the line above ends at \" #\", which starts a comment; " + hintBlock
 	}
-	return reason
+	return reworded(reason, text)
 }

@@ -167,6 +167,8 @@ func (c compiler) long(f *yamlfile.File, spec protocol.ActionSpec, n *yaml.Node)
 			list = append(list, c.param(f, spec, spec.Params[j], n.Content[i+1]))
 		case len(known) == 0:
 			f.Problemf(key, "%s takes no parameters", spec.Name)
+		case n.Style&yaml.FlowStyle != 0 && n.Content[i+1].Kind == yaml.ScalarNode && n.Content[i+1].ShortTag() == "!!null" && n.Content[i+1].Value == "":
+			f.Problemf(key, "in {…} a comma ends a value, so %q counts as a key; quote the whole value", text.Shorten(key.Value, text.Quoted))
 		default:
 			f.UnknownKey(key, known)
 		}

@@ -25,5 +25,8 @@ func Hint(name string, specs []protocol.ActionSpec) string {
 		}
 		known[i] = s.Name
 	}
-	return yamlfile.DidYouMean(name, known)
+	if hint := yamlfile.DidYouMean(name, known); hint != "" {
+		return hint
+	}
+	return "; the actions are " + strings.Join(known, ", ")
 }

@@ -76,16 +76,19 @@ func (a Action) UsesMemory() bool {
 
 // Reads reports whether one of the action's expressions depends on a look-up.
 func (a Action) Reads(part facts.Part) bool {
+	return slices.ContainsFunc(a.Expressions(), func(x *expression.Expression) bool { return x.Reads(part) })
+}
+
+// Expressions returns the action's expressions.
+func (a Action) Expressions() []*expression.Expression {
+	var list []*expression.Expression
 	for _, p := range a.params {
-		asked := []*expression.Expression{p.list, p.whole}
+		list = append(list, p.list, p.whole)
 		for _, t := range p.texts {
-			asked = append(asked, t.Expressions()...)
-		}
-		if slices.ContainsFunc(asked, func(x *expression.Expression) bool { return x != nil && x.Reads(part) }) {
-			return true
+			list = append(list, t.Expressions()...)
 		}
 	}
-	return false
+	return slices.DeleteFunc(list, func(x *expression.Expression) bool { return x == nil })
 }
 
 // Constants returns the texts of parameters without {{ }}, such as the names of labels.

@@ -33,6 +33,7 @@ func render() (string, error) {
 		"actions":        actionTable(),
 		"traps":          trapTable(),
 		"surprises":      surpriseTable(),
+		"doubts":         doubtTable(),
 		"limits":         limitTable(),
 	} {
 		mark := "<!-- " + place + " -->"
@@ -197,6 +198,20 @@ func surpriseTable() string {
 	b.WriteString("| written | mind | perhaps |\n|---|---|---|\n")
 	for _, d := range docSurprises() {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", inCode(d.written), cellText(d.why), inCode(d.instead))
+	}
+	return b.String()
+}
+
+// doubtTable lists the conditions of which "rules check" warns.
+func doubtTable() string {
+	var b strings.Builder
+	b.WriteString("| written | on | why | perhaps |\n|---|---|---|---|\n")
+	for _, d := range docDoubts() {
+		instead := d.instead
+		if !strings.HasPrefix(instead, "listen to ") {
+			instead = inCode(instead)
+		}
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", inCode(d.written), d.on, cellText(d.why), instead)
 	}
 	return b.String()
 }

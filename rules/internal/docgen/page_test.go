@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/rulesource"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
@@ -156,6 +157,41 @@ func TestSurprises(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestDoubts checks that each doubtful condition gets its warning, and that its replacement gets none.
+func TestDoubts(t *testing.T) {
+	t.Parallel()
+	for _, d := range docDoubts() {
+		if found := suspicious(t, d.on, d.written); !strings.Contains(found, d.say) || (found == "") != (d.say == "") {
+			t.Errorf("%s: got %q, want a warning with %q", d.written, found, d.say)
+		}
+		if strings.HasPrefix(d.instead, "listen to ") {
+			continue
+		}
+		if found := suspicious(t, d.on, d.instead); found != "" {
+			t.Errorf("%s: got %q, want no warning", d.instead, found)
+		}
+	}
+}
+
+// suspicious returns the warnings of a rule with an event and a condition. The repository has every
+// folder.
+func suspicious(t *testing.T, on, when string) string {
+	t.Helper()
+	src, err := rules.Parse("when.yml", []byte("version: 1\nrules:\n  - id: r\n    on: "+on+"\n    when: |\n      "+when+"\n    then: [escalate]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := rules.Compile(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, p := range (*ruleset.Set)(set).Rules().Suspicious(func(string) bool { return true }) {
+		b.WriteString(p.Message + "\n")
+	}
+	return b.String()
 }
 
 // tryWhen compiles a line of YAML with the key when. It may use the names that the examples of

@@ -78,7 +78,11 @@ func Decode(f *yamlfile.File, n *yaml.Node) []string {
 	var on []string
 	for _, item := range items {
 		var key string
-		if !f.DecodeKey("on", item, &key) {
+		switch tag := item.ShortTag(); {
+		case item.Kind != yaml.ScalarNode, tag != "!!str" && tag != "!!null":
+			f.Problemf(item, "on: want the name of an event, such as issues.opened, or a list of names, got %s", yamlfile.Kind(item))
+			continue
+		case !f.DecodeKey("on", item, &key):
 			continue
 		}
 		Check(f, item, "on", key)
@@ -103,7 +107,11 @@ func Check(f *yamlfile.File, n *yaml.Node, section, key string) {
 	case slices.Contains(keys, "issue_comment."+key):
 		f.Problemf(n, "%s: unknown event %q; write issue_comment.%s", section, key, key)
 	default:
-		f.Problemf(n, "%s: unknown event %q%s", section, key, yamlfile.DidYouMean(key, keys))
+		hint := yamlfile.DidYouMean(key, keys)
+		if hint == "" {
+			hint = "; events are those of issues, issue_comment and pull_request, such as issues.opened, and schedule, workflow_dispatch and repository_dispatch"
+		}
+		f.Problemf(n, "%s: unknown event %q%s", section, key, hint)
 	}
 }
 

@@ -69,7 +69,7 @@ func (c *Compiler) check(src string, w Type) (*code, error) {
 	}
 	tree, err := parser.ParseWithConfig(src, c.builder.config)
 	if err != nil {
-		return nil, located(tree, err)
+		return nil, unparsed(src, tree, err)
 	}
 	g := guard{pattern: c.pattern, builtins: c.builder.config.Builtins, states: new(int), names: c.names, fields: map[string]*forms.Field{}, reads: map[facts.Part]bool{}}
 	if err := g.check(&tree.Node, 0); err != nil {

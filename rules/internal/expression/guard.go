@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/expression/habit"
 	"github.com/org/foreman-action/rules/internal/expression/syntax"
 	"github.com/org/foreman-action/rules/internal/expression/wording"
 	"github.com/org/foreman-action/rules/internal/forms"
@@ -68,6 +69,9 @@ func (g guard) check(place *ast.Node, loops int) error {
 }
 
 func (g guard) refuse(n ast.Node, loops int) error {
+	if msg := habit.Node(n); msg != "" {
+		return refuse(n, "%s", msg)
+	}
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
 		if n.Value == "$env" || strings.HasPrefix(n.Value, "__") {
@@ -96,7 +100,7 @@ func (g guard) refuse(n ast.Node, loops int) error {
 	case *ast.CallNode:
 		callee, ok := n.Callee.(*ast.IdentifierNode)
 		if !ok {
-			return refuse(n, "only functions can be called; values have no methods")
+			return refuse(n, "only functions can be called; values have no methods%s", habit.Method(n))
 		}
 		if callee.Value == nowName {
 			return refuse(n, "now is a time, not a function; write it without ()")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/rules/internal/expression/habit"
 	"github.com/org/foreman-action/rules/internal/expression/wording"
 	"github.com/org/foreman-action/triage"
 )
@@ -27,7 +29,30 @@ func located(tree *parser.Tree, err error) error {
 	if !ok {
 		return &Error{line: 1, col: 1, msg: err.Error()}
 	}
-	return &Error{line: max(1, fe.Line), col: fe.Column + 1, msg: message(fe.Message), undeclared: isNode && ne.undeclared}
+	msg := message(fe.Message)
+	if m := unknownName().FindStringSubmatch(fe.Message); m != nil {
+		msg = fe.Message + nameHint(m[1], tree)
+	}
+	return &Error{line: max(1, fe.Line), col: fe.Column + 1, msg: msg, undeclared: isNode && ne.undeclared}
+}
+
+// unparsed is located for an error of the parser.
+func unparsed(src string, tree *parser.Tree, err error) error {
+	e := asExprError(located(tree, err))
+	fe, ok := errors.AsType[*file.Error](err)
+	if !ok {
+		return e
+	}
+	at := fe.Column
+	for i, line := range strings.SplitAfter(src, "\n") {
+		if i+1 < fe.Line {
+			at += len([]rune(line))
+		}
+	}
+	if msg := habit.Syntax(src, fe.Message, at); msg != "" {
+		e.msg = msg
+	}
+	return e
 }
 
 var (
@@ -38,9 +63,6 @@ var (
 
 // message rewrites messages of expr that mention Go types or are too short.
 func message(msg string) string {
-	if m := unknownName().FindStringSubmatch(msg); m != nil {
-		return msg + nameHint(m[1])
-	}
 	if m := unknownField().FindStringSubmatch(msg); m != nil {
 		return fieldMessage(m[1], m[2])
 	}
@@ -80,14 +102,22 @@ func runtimeMessage(msg string) string {
 	return text.Shorten(message(msg), maxRuntimeMessage)
 }
 
-func nameHint(name string) string {
+// nameHint returns a hint for an unknown name: the name or the text that was probably meant.
+func nameHint(name string, tree *parser.Tree) string {
 	if name == "$env" || strings.HasPrefix(name, "__") {
 		return ""
 	}
 	if slices.ContainsFunc(builtin.Builtins, func(f *builtin.Function) bool { return f.Name == name }) {
 		return "; the function is not available in rules"
 	}
-	return yamlfile.DidYouMean(name, slices.Concat(RootNames(), functionNames(), allowed()))
+	if hint := habit.Name(name, names(reflect.TypeFor[issue]())); hint != "" {
+		return hint
+	}
+	hint := yamlfile.DidYouMean(name, slices.Concat(RootNames(), functionNames(), allowed()))
+	if tree != nil && slices.Contains(habit.Words(tree.Node), name) {
+		hint += "; a text stands in quotes: " + strconv.Quote(name)
+	}
+	return hint
 }
 
 func fieldMessage(typ, field string) string {
@@ -103,13 +133,28 @@ func fieldMessage(typ, field string) string {
 			return field + " cannot be read from a variable; write " + name + "." + field
 		}
 		if typ == t.String() {
-			return name + " has no field " + field + yamlfile.DidYouMean(field, names(t))
+			return name + " has no field " + field + fieldHint(name, field, names(t))
 		}
 	}
 	if typ == "string" {
 		typ = "text"
 	}
 	return typ + " has no field " + field
+}
+
+// fieldHint returns a hint for an unknown field of a name: the field that was probably meant, or all.
+func fieldHint(name, field string, known []string) string {
+	if hint := habit.Field(name, field); hint != "" {
+		return hint
+	}
+	if name == "pr" && slices.Contains(names(reflect.TypeFor[issue]()), field) {
+		return "; write issue." + field + ", because a pull request is an issue, too"
+	}
+	if hint := yamlfile.DidYouMean(field, known); hint != "" {
+		return hint
+	}
+	slices.Sort(known)
+	return "; it has " + strings.Join(known, ", ")
 }
 
 // typeName returns the name of a type in the language of rules.

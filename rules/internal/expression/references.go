@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/rules/internal/expression/suspect"
 	"github.com/org/foreman-action/rules/internal/expression/syntax"
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
@@ -32,13 +33,21 @@ type TableReference struct {
 	Form string // the name of the form field
 }
 
+// A FormValue is a text that is compared with the value of a form field.
+type FormValue struct {
+	Form  string // the declared name of the field
+	Value string
+	Place yamlfile.Problem // of the text, without a message
+}
+
 // A collector collects the references of one expression.
 type collector struct {
-	labels []LabelReference
-	tables []TableReference
-	names  *symbols.Table
-	x      *Expression
-	tree   *parser.Tree
+	labels   []LabelReference
+	tables   []TableReference
+	compares []FormValue
+	names    *symbols.Table
+	x        *Expression
+	tree     *parser.Tree
 }
 
 // References returns the labels that an expression reads, and the tables in which it looks up
@@ -49,6 +58,50 @@ func (x *Expression) References(names *symbols.Table) ([]LabelReference, []Table
 		c.asked(c.tree.Node, "")
 	}
 	return c.labels, c.tables
+}
+
+// FormValues returns the texts with which an expression compares form fields.
+func (x *Expression) FormValues(names *symbols.Table) []FormValue {
+	c := collector{names: names, x: x}
+	if c.open() {
+		c.asked(c.tree.Node, "")
+	}
+	return c.compares
+}
+
+// Suspicious returns warnings of parts that are valid, and probably do not do what their author means.
+// on lists the events of the rule. folder reports whether the repository has a folder of that name.
+func (x *Expression) Suspicious(on []string, folder func(string) bool) yamlfile.Problems {
+	c := collector{x: x}
+	if !c.open() {
+		return nil
+	}
+	var list yamlfile.Problems
+	for _, found := range suspect.Find(c.tree.Node, on, folder) {
+		list = append(list, c.warning(found))
+	}
+	return list
+}
+
+// OpenCommand returns a warning if the condition is true for a command of anybody. action is what the
+// rule does then.
+func (x *Expression) OpenCommand(names *symbols.Table, action string) yamlfile.Problems {
+	c := collector{x: x}
+	if !c.open() {
+		return nil
+	}
+	n := suspect.OpenCommand(c.tree.Node, func(name string) bool { _, own := names.Funcs[name]; return own })
+	if n == nil {
+		return nil
+	}
+	return yamlfile.Problems{c.warning(suspect.Finding{Node: n, Message: "anybody can write this command, and " + action + ` follows; test who wrote it, such as: and actor.permission in ["triage", "write", "maintain", "admin"]`})}
+}
+
+// warning returns a finding with its place.
+func (c *collector) warning(found suspect.Finding) yamlfile.Problem {
+	p := c.place(found.Node)
+	p.Message, p.Warning = found.Message, true
+	return p
 }
 
 // ResultReferences returns the labels that an expression yields, if its source names them.
@@ -145,6 +198,8 @@ func (c *collector) compared(n *ast.BinaryNode, each string) {
 	isLabel := func(s string) bool { return s == oneLabel || s == someLabels }
 	switch n.Operator {
 	case "==", "!=":
+		c.value(n.Left, each, n.Right)
+		c.value(n.Right, each, n.Left)
 		if isLabel(left) {
 			c.note(n.Right, nil)
 		} else if isLabel(right) {
@@ -168,6 +223,23 @@ func (c *collector) compared(n *ast.BinaryNode, each string) {
 			}
 		}
 		c.row(n.Right, n.Left, each)
+		if ok {
+			c.value(n.Left, each, list.Nodes...)
+		}
+		c.value(n.Right, each, n.Left)
+	}
+}
+
+// value adds the constants with which a form field is compared.
+func (c *collector) value(field ast.Node, each string, constants ...ast.Node) {
+	name := fieldFrom(field, each)
+	if name == "" {
+		return
+	}
+	for _, n := range constants {
+		if s, ok := syntax.ConstantText(n); ok {
+			c.compares = append(c.compares, FormValue{name, s, c.place(n)})
+		}
 	}
 }
 

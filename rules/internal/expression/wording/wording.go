@@ -79,6 +79,12 @@ func OperatorHint(msg string) string {
 	switch {
 	case left == "[]string" && right == "string" && (op == "contains" || op == "==" || op == "!="):
 		return `; to test whether a list contains a text, use in: "bug" in issue.labels`
+	case op == "in" && left == "string" && right == "string":
+		return `; in looks for an item of a list; a part of a text is found with contains: issue.body contains "panic"`
+	case (isNumber(left) && right == "string" || left == "string" && isNumber(right)) && strings.Trim(op, "<>=!") == "":
+		return "; write a number without quotes, or read it from the text with int(…)"
+	case left == "time.Duration" && (right == "string" || isNumber(right)), right == "time.Duration" && (left == "string" || isNumber(left)):
+		return `; a length of time is written duration("14d")`
 	case left == "time.Time" && right == "string" || left == "string" && right == "time.Time":
 		return `; compare a time with a time, such as date("2024-01-31")`
 	case left == "time.Time" && right == "time.Duration":
@@ -86,3 +92,6 @@ func OperatorHint(msg string) string {
 	}
 	return ""
 }
+
+// isNumber reports whether a type of Go is that of a number.
+func isNumber(typ string) bool { return typ == "int" || typ == "float64" }

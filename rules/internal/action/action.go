@@ -71,7 +71,7 @@ func (c compiler) actions(f *yamlfile.File, n *yaml.Node) []Action {
 		f.Problemf(n, "then: want a list of actions, got a mapping; start each action with \"- \"")
 		return nil
 	case n.Kind != yaml.SequenceNode:
-		f.Problemf(n, "then: want a list of actions, got %s", yamlfile.Kind(n))
+		f.Problemf(n, "then: want a list of actions, such as [%s], got %s", protocol.ActionCloseIssue, yamlfile.Kind(n))
 		return nil
 	case len(n.Content) == 0:
 		f.Problemf(n, "then: the list is empty; name an action")

@@ -137,7 +137,7 @@ func fieldMessage(typ, field string) string {
 		}
 	}
 	if typ == "string" {
-		typ = "text"
+		return "text has no field " + field + "; leave it out, because the value before it is a text"
 	}
 	return typ + " has no field " + field
 }

@@ -95,6 +95,10 @@ func Name(name string, fields []string) string {
 	switch strings.ToLower(name) {
 	case "null", "undefined", "none":
 		return `; no field is ever missing: compare a text with "", a number with 0, and len(…) of a list with 0`
+	case "true", "yes":
+		return "; write true"
+	case "false", "no":
+		return "; write false"
 	case "github", "context", "payload", "env", "steps", "inputs", "secrets":
 		return "; conditions have issue, pr, event, actor and repo; github.actor is actor.login"
 	case "user", "sender":

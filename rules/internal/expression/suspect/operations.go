@@ -20,6 +20,8 @@ var (
 func (f *finder) operation(n *ast.BinaryNode) {
 	f.similarity(n)
 	switch n.Operator {
+	case "and", "&&":
+		f.exclusive(n)
 	case "==", "!=":
 		f.values(n.Left, n.Right)
 		f.values(n.Right, n.Left)
@@ -174,6 +176,35 @@ func (f *finder) pattern(n ast.Node) {
 		flags = "(?" + flags + ")"
 	}
 	f.add(n, "the slashes are a part of the pattern; write it without them: %s", text.Shorten("`"+flags+m[1]+"`", text.Quoted))
+}
+
+// exclusive reports comparisons of one field with two texts, of which and requires both.
+func (f *finder) exclusive(n *ast.BinaryNode) {
+	first := map[string]string{} // texts by field
+	for _, part := range conjuncts(n) {
+		b, ok := part.(*ast.BinaryNode)
+		if !ok || b.Operator != "==" {
+			continue
+		}
+		field := path(b.Left)
+		value, constant := syntax.ConstantText(b.Right)
+		other, again := first[field]
+		switch {
+		case !constant || field == "":
+		case !again:
+			first[field] = value
+		case other != value:
+			f.add(b.Right, "%s is never both %q and %q; write or, or %s in [%q, %q]", field, text.Shorten(other, text.Quoted), text.Shorten(value, text.Quoted), field, text.Shorten(other, text.Quoted), text.Shorten(value, text.Quoted))
+		}
+	}
+}
+
+// conjuncts returns the parts that and joins.
+func conjuncts(n ast.Node) []ast.Node {
+	if b, ok := n.(*ast.BinaryNode); ok && syntax.JoinedBy(b.Operator) == "and" {
+		return append(conjuncts(b.Left), conjuncts(b.Right)...)
+	}
+	return []ast.Node{n}
 }
 
 // similarity reports a comparison of similar() with a number that it never reaches.

@@ -53,7 +53,7 @@ func unquoted(s string) string {
 }
 
 var (
-	mismatched   = text.Regexp(`^invalid operation: (\S+) \(mismatched types (\S+) and (\S+)\)$`)
+	mismatched   = text.Regexp(`^invalid operation: (\S+) \(mismatched types (\S+) and (\S+|\[\]interface \{\})\)$`)
 	operatorCase = text.Regexp(`^unexpected token Identifier\("((?i:and|or|not|in|contains|startsWith|endsWith|matches))"\)`)
 	operatorCall = text.Regexp(`^unexpected token Operator\("(contains|startsWith|endsWith|matches)"\)`)
 )
@@ -77,17 +77,19 @@ func OperatorHint(msg string) string {
 	}
 	op, left, right := m[1], m[2], m[3]
 	switch {
-	case left == "[]string" && right == "string" && (op == "contains" || op == "==" || op == "!="):
+	case left == "[]string" && (right == "string" && (op == "==" || op == "!=") || op == "contains"):
 		return `; to test whether a list contains a text, use in: "bug" in issue.labels`
 	case op == "in" && left == "string" && right == "string":
 		return `; in looks for an item of a list; a part of a text is found with contains: issue.body contains "panic"`
 	case (isNumber(left) && right == "string" || left == "string" && isNumber(right)) && strings.Trim(op, "<>=!") == "":
-		return "; write a number without quotes, or read it from the text with int(…)"
+		return "; write a number without quotes; the length of a text is len(…), and int(…) reads a number from it"
+	case left == "bool" && right == "string" || left == "string" && right == "bool":
+		return "; write true or false without quotes"
 	case left == "time.Duration" && (right == "string" || isNumber(right)), right == "time.Duration" && (left == "string" || isNumber(left)):
 		return `; a length of time is written duration("14d")`
 	case left == "time.Time" && right == "string" || left == "string" && right == "time.Time":
 		return `; compare a time with a time, such as date("2024-01-31")`
-	case left == "time.Time" && right == "time.Duration":
+	case left == "time.Time" && (right == "time.Duration" || isNumber(right)):
 		return "; subtract the time from now: now - issue.created_at"
 	}
 	return ""

@@ -190,7 +190,7 @@ var imperfect = map[string]string{
 	"issue-labeler/yzbot":           "js-yaml, the parser of the original, rejects !",
 	"issue-labeler/iotedge":         "it is not an issue form",
 	"issue-labeler/github-kanri":    "include-title is off too",
-	"issue-labeler/explorerlens-io": "unknown escape character",
+	"issue-labeler/explorerlens-io": "this one is unknown",
 	// The condition requires a line break with a carriage return.
 	"issue-labeler/upgradeall": "no rule fires",
 	// Both tools are in workflows of one name, of which the test keeps one.

@@ -28,5 +28,5 @@ func Hint(name string, specs []protocol.ActionSpec) string {
 	if hint := yamlfile.DidYouMean(name, known); hint != "" {
 		return hint
 	}
-	return "; the actions are " + strings.Join(known, ", ")
+	return "; the actions are " + strings.Join(known, ", ") + "; what Foreman does not do is in docs/what-foreman-does-not-do.md"
 }

@@ -154,7 +154,11 @@ func fieldHint(name, field string, known []string) string {
 		return hint
 	}
 	slices.Sort(known)
-	return "; it has " + strings.Join(known, ", ")
+	hint := "; it has " + strings.Join(known, ", ")
+	if name == "pr" {
+		hint += "; what Foreman does not read is in docs/what-foreman-does-not-do.md"
+	}
+	return hint
 }
 
 // typeName returns the name of a type in the language of rules.

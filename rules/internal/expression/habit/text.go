@@ -37,7 +37,7 @@ func Syntax(src, msg string, at int) string {
 		return `these quotes are typographic; write straight ones: "bug"`
 	case strings.Contains(msg, "unexpected token EOF"):
 		if open := unclosed(src); open != "" {
-			return fmt.Sprintf("the expression ends too early: a %s is not closed", open)
+			return "the expression ends too early: " + open
 		}
 	}
 	if m := number().FindStringSubmatch(msg); m != nil {
@@ -60,7 +60,7 @@ func pattern(body, flags string) string {
 	return text.Shorten("`"+kept+strings.ReplaceAll(body, `\/`, "/")+"`", text.Quoted)
 }
 
-// unclosed returns the innermost bracket that is open at the end; "" if there is none.
+// unclosed reports the innermost bracket that is open at the end; "" if there is none.
 func unclosed(src string) string {
 	var open []rune
 	quote := rune(0)
@@ -81,7 +81,8 @@ func unclosed(src string) string {
 	if len(open) == 0 {
 		return ""
 	}
-	return string(open[len(open)-1]) + " with " + map[rune]string{'(': ")", '[': "]", '{': "}"}[open[len(open)-1]]
+	last := open[len(open)-1]
+	return fmt.Sprintf("%q is not closed; write %q", string(last), map[rune]string{'(': ")", '[': "]", '{': "}"}[last])
 }
 
 // Name returns the name of the language for one of GitHub's workflows or of another program; "" if

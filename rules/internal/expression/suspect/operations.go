@@ -10,11 +10,11 @@ import (
 	"github.com/org/foreman-action/rules/internal/expression/syntax"
 )
 
-// The fields whose value is the login of an account, and those that list logins.
-var (
-	logins     = []string{"issue.author", "actor.login", "event.comment.author", "event.assignee", "last_human().login"}
-	loginLists = []string{"issue.assignees", "pr.requested_reviewers", "pr.reviewers", "pr.approved_by", "pr.changes_requested_by"}
-)
+// logins are the fields whose value is the login of an account.
+var logins = []string{"issue.author", "actor.login", "event.comment.author", "event.assignee", "last_human().login"}
+
+// loginLists are the fields that list logins.
+var loginLists = []string{"issue.assignees", "pr.requested_reviewers", "pr.reviewers", "pr.approved_by", "pr.changes_requested_by"}
 
 // operation reports comparisons that are never true.
 func (f *finder) operation(n *ast.BinaryNode) {

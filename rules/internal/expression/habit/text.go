@@ -4,6 +4,7 @@ package habit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/text"
@@ -88,10 +89,8 @@ func unclosed(src string) string {
 // Name returns the name of the language for one of GitHub's workflows or of another program; "" if
 // none fits. fields are the fields of the issue.
 func Name(name string, fields []string) string {
-	for _, f := range fields {
-		if f == name {
-			return "; write issue." + name
-		}
+	if slices.Contains(fields, name) {
+		return "; write issue." + name
 	}
 	switch strings.ToLower(name) {
 	case "null", "undefined", "none":

@@ -14,6 +14,8 @@ BENCH_OUT ?=
 ORIGINALS ?=
 CRASH_ROUNDS ?= 1000
 KILL_ROUNDS ?= 500
+# make kill kills a PostgreSQL server this often.
+POSTGRES_KILLS ?= 100
 # make queue-races has this many times the rounds of go test.
 QUEUE_ROUNDS ?= 20
 SOAK_EVENTS ?= 100000
@@ -101,8 +103,9 @@ queue-races: ## several callers at once on every kind of queue, with 20 times th
 	go test ./queue ./store/sqlite ./store/postgres -run '^Test(Pooled)?Queue$$/^parallel:' -timeout 60m -queue.rounds=$(QUEUE_ROUNDS)
 
 .PHONY: kill
-kill: ## kill the server and an agent at 500 steps, and look for lost or doubled writes
+kill: ## kill the server and an agent at 500 steps, and PostgreSQL 100 times; look for lost or doubled writes
 	go test ./internal/server/faults -run '^TestKill' -v -timeout 60m -kill.rounds=$(KILL_ROUNDS)
+	go test ./store/postgres -run '^TestKill$$' -v -timeout 60m -kill.rounds=$(POSTGRES_KILLS)
 
 .PHONY: soak
 soak: ## 100,000 events through the server, an agent with rules and a GitHub with faults; SOAK_EVENTS

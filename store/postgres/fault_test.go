@@ -3,7 +3,10 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/org/foreman-action/internal/postgrestest"
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/postgres"
 )
@@ -20,11 +24,10 @@ import (
 func TestTerminated(t *testing.T) {
 	t.Parallel()
 	url := postgres.Server(t).Database(t)
-	runStorm(t, url, func(ctx context.Context) {
+	newStorm(t, url).run(func(ctx context.Context) error {
 		conn, err := pgx.Connect(ctx, url)
 		if err != nil {
-			t.Error(err)
-			return
+			return err
 		}
 		defer conn.Close(t.Context())
 		tick := time.NewTicker(30 * time.Millisecond)
@@ -34,23 +37,25 @@ func TestTerminated(t *testing.T) {
 			_, err := conn.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY random() LIMIT 3`)
 			if err != nil {
-				t.Errorf("terminate: %v", err)
+				return err
 			}
 		}
+		return nil
 	})
 }
 
-// TestRestart completes tasks while the server crashes and restarts.
+// TestRestart completes tasks while the server restarts.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	postgres.Server(t)
 	own := postgrestest.Start(t, "fsync=off")
-	runStorm(t, own.URL("postgres"), func(ctx context.Context) {
+	newStorm(t, own.URL("postgres")).run(func(ctx context.Context) error {
 		for _, mode := range []string{"immediate", "fast", "immediate"} {
 			if err := errors.Join(own.Stop(ctx, mode), own.Start(ctx)); err != nil {
-				t.Error(err)
+				return err
 			}
 		}
+		return nil
 	})
 }
 
@@ -66,7 +71,35 @@ func TestHeldSnapshot(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class"); err != nil {
 		t.Fatal(err)
 	}
-	runStorm(t, url, func(context.Context) {})
+	newStorm(t, url).run(calmWeather)
+}
+
+// calmWeather injects no fault.
+func calmWeather(context.Context) error { return nil }
+
+var kills = flag.Int("kill.rounds", 3, "how often the database server is killed")
+
+// TestKill completes tasks while the server is killed again and again. In every second round the
+// server's main process alone is killed, and the others end when they notice it.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Cluster.Kill is not implemented")
+	}
+	postgres.Server(t)
+	own := postgrestest.Start(t, "fsync=off")
+	random := rand.New(rand.NewPCG(1, 2))
+	s := newStorm(t, own.URL("postgres"))
+	s.run(func(ctx context.Context) error {
+		for round := range *kills {
+			s.await(ctx, 20+random.IntN(200))
+			if err := errors.Join(own.Kill(ctx, round%2 == 0), own.Start(ctx)); err != nil {
+				return fmt.Errorf("round %d: %w", round, err)
+			}
+		}
+		return nil
+	})
+	t.Logf("the server was killed %d times", *kills)
 }
 
 // A storm completes tasks while faults are injected.
@@ -75,32 +108,39 @@ type storm struct {
 
 	stores  [2]*postgres.Store
 	mu      sync.Mutex
-	kept    map[string]bool // tasks whose Enqueue was acknowledged
-	decided map[string]int  // accepted decisions, by task
-	done    map[string]int  // acknowledged calls of MarkDone, by task
-	refused atomic.Int64    // calls that returned ErrUnavailable
+	kept    map[string]bool     // tasks whose Enqueue was acknowledged
+	decided map[string][]string // accepted decisions, by task
+	done    map[string][]string // reports of acknowledged calls of MarkDone, by task
+	served  atomic.Int64        // calls that succeeded
+	refused atomic.Int64        // calls that returned ErrUnavailable
 }
 
-// runStorm completes tasks on two stores while disturb runs. At the end every acknowledged task
-// is done, and none was decided on twice or marked as done twice.
-func runStorm(t *testing.T, url string, disturb func(context.Context)) {
+func newStorm(t *testing.T, url string) *storm {
 	t.Helper()
 	o := postgres.Options{Connections: 4}
-	s := &storm{
+	return &storm{
 		T: t, stores: [2]*postgres.Store{open(t, url, o), open(t, url, o)},
-		kept: map[string]bool{}, decided: map[string]int{}, done: map[string]int{},
+		kept: map[string]bool{}, decided: map[string][]string{}, done: map[string][]string{},
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+}
+
+// run completes tasks while disturb runs. At the end every acknowledged task is done with its
+// accepted decision, and none was decided on twice or marked as done twice.
+func (s *storm) run(disturb func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(s.Context(), max(5*time.Minute, time.Duration(*kills)*20*time.Second))
 	defer cancel()
 	calm := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer close(calm)
-		disturb(ctx)
+		if err := disturb(ctx); err != nil {
+			s.Errorf("inject faults: %v", err)
+			cancel()
+		}
 	})
-	for worker := range 4 {
+	for worker := range 8 {
 		wg.Go(func() {
-			for i := 0; i < 40 || !closed(calm); i++ {
+			for i := 0; i < 20 || !closed(calm); i++ {
 				s.enqueue(ctx, fmt.Sprintf("%d-%d", worker, i), i%7)
 				s.work(ctx, s.stores[worker%2])
 			}
@@ -112,6 +152,13 @@ func runStorm(t *testing.T, url string, disturb func(context.Context)) {
 		s.work(ctx, s.stores[1])
 	}
 	s.judge(ctx)
+}
+
+// await waits until n more calls have succeeded.
+func (s *storm) await(ctx context.Context, n int) {
+	for until := s.served.Load() + int64(n); s.served.Load() < until && ctx.Err() == nil; {
+		_ = wait.For(ctx, time.Millisecond) // the loop's condition checks ctx
+	}
 }
 
 func closed(c <-chan struct{}) bool {
@@ -127,6 +174,7 @@ func closed(c <-chan struct{}) bool {
 func (s *storm) ok(what string, err error) bool {
 	switch {
 	case err == nil:
+		s.served.Add(1)
 		return true
 	case errors.Is(err, queue.ErrUnavailable):
 		s.refused.Add(1)
@@ -153,26 +201,30 @@ func (s *storm) enqueue(ctx context.Context, id string, issue int) {
 func (s *storm) work(ctx context.Context, store *postgres.Store) {
 	c, err := store.Queue().ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Second})
 	if s.ok("ClaimNext", err) {
-		got, err := store.Queue().Complete(ctx, queue.Ref{ID: c.ID, Attempt: c.Attempt}, []byte("{}"))
+		ref := queue.Ref{ID: c.ID, Attempt: c.Attempt}
+		s.ok("Heartbeat", store.Queue().Heartbeat(ctx, ref, time.Second))
+		decision := fmt.Sprintf(`{"attempt": %d}`, c.Attempt)
+		got, err := store.Queue().Complete(ctx, ref, []byte(decision))
 		if s.ok("Complete", err) && got.Accepted {
-			s.count(s.decided, c.ID)
+			s.add(s.decided, c.ID, decision)
 		}
 	}
 	list, err := store.Queue().LeaseDecisions(ctx, queue.DrainOptions{Owner: "o", Lease: time.Second, Limit: 3})
 	s.ok("LeaseDecisions", err)
 	for _, d := range list {
-		if s.ok("MarkDone", store.Queue().MarkDone(ctx, d.Lease, []byte("{}"))) {
-			s.count(s.done, d.ID)
+		report := fmt.Sprintf(`{"lease": %d}`, d.Epoch)
+		if s.ok("MarkDone", store.Queue().MarkDone(ctx, d.Lease, []byte(report))) {
+			s.add(s.done, d.ID, report)
 		}
 	}
 	_, err = store.Queue().RequeueStale(ctx, queue.Limits{})
 	s.ok("RequeueStale", err)
 }
 
-func (s *storm) count(in map[string]int, id string) {
+func (s *storm) add(to map[string][]string, id, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	in[id]++
+	to[id] = append(to[id], text)
 }
 
 // over reports whether all tasks are done.
@@ -187,16 +239,27 @@ func (s *storm) judge(ctx context.Context) {
 		s.Errorf("got %+v, %v, want %d tasks done", stats, err, len(s.kept))
 	}
 	for id := range s.kept {
-		if s.decided[id] > 1 || s.done[id] > 1 {
-			s.Errorf("%s: decided on %d times, done %d times", id, s.decided[id], s.done[id])
+		d, err := s.stores[1].Queue().Inspect(ctx, id)
+		if err != nil {
+			s.Error(err)
 		}
+		s.judgeTexts(id, "decisions", s.decided[id], d.Result)
+		s.judgeTexts(id, "reports", s.done[id], d.Report)
 	}
-	s.Logf("%d tasks, %d calls were refused", len(s.kept), s.refused.Load())
+	s.Logf("%d tasks, %d calls succeeded, the outcome of %d is unknown", len(s.kept), s.served.Load(), s.refused.Load())
+}
+
+// judgeTexts compares the acknowledged texts of a task with the stored one. None is acknowledged
+// if the connection was lost before the answer arrived.
+func (s *storm) judgeTexts(id, what string, acknowledged []string, stored []byte) {
+	if len(acknowledged) > 1 || len(acknowledged) == 1 && acknowledged[0] != string(stored) || len(stored) == 0 {
+		s.Errorf("task %s: the %s %q were acknowledged, and %q is stored", id, what, acknowledged, stored)
+	}
 }
 
 // TestNoStatements uses no prepared statements, as is necessary behind a pooler that lends a
 // connection for one transaction only.
 func TestNoStatements(t *testing.T) {
 	t.Parallel()
-	runStorm(t, postgres.Server(t).Schema(t)+"&default_query_exec_mode=exec", func(context.Context) {})
+	newStorm(t, postgres.Server(t).Schema(t)+"&default_query_exec_mode=exec").run(calmWeather)
 }

@@ -188,8 +188,8 @@ func TestCut(t *testing.T) {
 		{"a statement, carried out", "release", "UPDATE task SET", true, false, 0, 1},
 		{"a commit, not carried out", "release", "commit\x00", false, true, 1, 0},
 		{"a commit, carried out", "release", "commit\x00", true, true, 0, 1},
-		{"a statement that is a transaction, not carried out", "claim", "WITH ready", false, true, 1, 0},
-		{"a statement that is a transaction, carried out", "claim", "WITH ready", true, true, 2, 0},
+		{"a statement that is a transaction, not carried out", "claim", "WITH want", false, true, 1, 0},
+		{"a statement that is a transaction, carried out", "claim", "WITH want", true, true, 2, 0},
 		{"reads", "stats", "commit\x00", true, false, 1, 0},
 		{"a read", "inspect", "SELECT seq", true, false, 1, 0},
 	}

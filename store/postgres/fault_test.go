@@ -151,7 +151,7 @@ func (s *storm) run(disturb func(context.Context) error) {
 		s.work(ctx, s.stores[0])
 		s.work(ctx, s.stores[1])
 	}
-	s.judge(ctx)
+	s.judge(s.Context())
 }
 
 // await waits until n more calls have succeeded.
@@ -227,10 +227,14 @@ func (s *storm) add(to map[string][]string, id, text string) {
 	to[id] = append(to[id], text)
 }
 
-// over reports whether all tasks are done.
+// over reports whether all tasks are done. If tasks were lost, the others are.
 func (s *storm) over(ctx context.Context) bool {
 	stats, err := s.stores[0].Queue().Stats(ctx)
-	return s.ok("Stats", err) && stats.States[queue.Done] == len(s.kept)
+	all := 0
+	for _, n := range stats.States {
+		all += n
+	}
+	return s.ok("Stats", err) && stats.States[queue.Done] == all
 }
 
 func (s *storm) judge(ctx context.Context) {

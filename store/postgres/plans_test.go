@@ -19,8 +19,6 @@ import (
 
 	"github.com/org/foreman-action/internal/postgrestest"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/store/internal/sqlqueue"
-	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -90,13 +88,6 @@ func TestPlans(t *testing.T) {
 			for _, line := range explain(t, conn, sql) {
 				fmt.Fprintf(&got, "    %s\n", line)
 			}
-		}
-	}
-	all := sqlqueue.Statements(sqlstore.PostgreSQL())
-	for _, name := range []string{"insertAll", "claimAll", "completeAll", "leaseAll", "finishAll"} {
-		fmt.Fprintf(&got, "%s, for several callers\n", name)
-		for _, line := range explain(t, conn, all[name]) {
-			fmt.Fprintf(&got, "    %s\n", line)
 		}
 	}
 	golden(t, filepath.Join("testdata", "plans.txt"), got.String())

@@ -80,22 +80,18 @@ type Kind[R any] struct {
 	// Order is the position of this kind's statement in a transaction with statements of other
 	// kinds.
 	Order int
-	// Join returns a statement for several requests. The statement sets the results in each
-	// request that it serves. Join is called again for the same requests if the transaction was
+	// Join returns a statement for one request or several. The statement sets the results in each
+	// request that it serves. If waits is false, it skips tasks that are locked, and does not
+	// serve their requests. Join is called again for the same requests if the transaction was
 	// rolled back.
-	Join func(now any, requests []R) Joined
+	Join func(now any, requests []R, waits bool) Joined
+	// Each serves one request, in databases without such statements.
+	Each func(tx sqlstore.Tx, request R) (served bool, err error)
+	// Size returns the length in bytes of a request's texts; nil: the texts are short.
+	Size func(request R) int
 	// Forget clears the results in a request whose transaction failed; nil if each call
 	// overwrites its results.
 	Forget func(request R)
-}
-
-// Fitting returns k for a call with texts of size bytes. Beyond MaxText it returns nil, so that
-// the call is not joined with others.
-func (k *Kind[R]) Fitting(size int) *Kind[R] {
-	if size > MaxText {
-		return nil
-	}
-	return k
 }
 
 func (k *Kind[R]) forget(request R) {
@@ -104,7 +100,7 @@ func (k *Kind[R]) forget(request R) {
 	}
 }
 
-// Joined is a statement for several requests.
+// Joined is a statement for one request or several.
 type Joined struct {
 	sqlstore.Statement
 
@@ -126,51 +122,54 @@ type call struct {
 	err    error
 }
 
-// Do runs a request, alone or together with other requests, and returns when the result is
-// durable. If ctx ends before the request's batch starts, the request is not run. Later Do waits
+// Do runs a request, alone or together with other requests. When it returns, the result is
+// durable. served is false if the statement did not serve the request: for example, there is no
+// such task. If ctx ends before the request's batch starts, the request is not run. Later Do waits
 // for the result even if ctx ends, because otherwise the steps that follow would be lost, such as
 // the release of the next task.
-func Do[R any](ctx context.Context, e Engine, k *Kind[R], request R, alone func() error) error {
+func Do[R any](ctx context.Context, e Engine, k *Kind[R], request R) (served bool, err error) {
 	b := e.batcher
-	if b == nil || k == nil {
-		return alone()
+	if b == nil {
+		return sqlstore.Value(ctx, e.Write, func(tx sqlstore.Tx) (bool, error) { return k.Each(tx, request) })
+	}
+	if k.Size != nil && k.Size(request) > MaxText {
+		return alone(ctx, b, k, request)
 	}
 	c := &call{kind: k, order: k.Order, request: request, done: make(chan struct{}), join: func(now any, group []*call) Joined {
 		requests := make([]R, len(group))
 		for i, c := range group {
 			requests[i], _ = c.request.(R)
 		}
-		return k.Join(now, requests)
+		return k.Join(now, requests, false)
 	}}
 	c.forget = func() { k.forget(request) }
 	if b.enter(c) {
 		b.begin()
 	}
 	if !b.wait(ctx, c) {
-		return ctx.Err()
+		return false, ctx.Err()
 	}
-	switch {
-	case c.alone:
+	if c.alone {
 		defer b.end(1, time.Now())
-		return alone()
-	case c.served || c.err != nil:
-		return c.err
+	} else if c.served || c.err != nil {
+		return c.served, c.err
 	}
-	return alone()
+	return alone(ctx, b, k, request)
 }
 
-// Run runs one request at once, with the statement for several requests.
-func Run[R any](ctx context.Context, e Engine, k *Kind[R], request R) error {
-	if e.batcher == nil || k == nil {
-		return nil
-	}
-	err := e.batcher.writer.WriteAll(ctx, 0, func(now any) []sqlstore.Statement {
-		return []sqlstore.Statement{k.Join(now, []R{request}).Statement}
+// alone runs one request. It waits if another transaction has locked the task.
+func alone[R any](ctx context.Context, b *batcher, k *Kind[R], request R) (bool, error) {
+	var served []bool
+	err := b.writer.WriteAll(ctx, 0, func(now any) []sqlstore.Statement {
+		j := k.Join(now, []R{request}, true)
+		served = j.Served
+		return []sqlstore.Statement{j.Statement}
 	})
 	if err != nil {
 		k.forget(request)
+		return false, err
 	}
-	return err
+	return served[0], nil
 }
 
 // enter adds a call to the waiting ones, and reports whether the caller has to start a batch.

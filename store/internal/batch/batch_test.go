@@ -29,7 +29,6 @@ type desk struct {
 	mu    sync.Mutex
 	runs  []string
 	holds map[string]chan struct{} // requests that wait until their channel is closed
-	err   error                    // the error of running statements
 }
 
 func newDesk(serve func([]string) ([]bool, error), held ...string) *desk {
@@ -38,20 +37,27 @@ func newDesk(serve func([]string) ([]bool, error), held ...string) *desk {
 		d.holds[name] = make(chan struct{})
 	}
 	d.engine = batch.NewEngine(d)
-	d.letters = &batch.Kind[string]{Order: 1, Join: func(_ any, requests []string) (j batch.Joined) {
-		served, err := d.serve(requests)
-		j.Served = served
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.err = err
+	d.letters = &batch.Kind[string]{Order: 1, Join: func(_ any, requests []string, waits bool) (j batch.Joined) {
+		served, err := all(requests)
+		if waits && requests[0] == "bad" {
+			err = errors.New("it is bad")
+		} else if !waits {
+			served, err = d.serve(requests)
+		}
+		j.Served, j.Each = served, func(sqlstore.Row) error { return err }
 		j.Query = strings.Join(slices.Sorted(slices.Values(requests)), " ")
 		return j
 	}}
-	d.numbers = &batch.Kind[int]{Order: 0, Join: func(_ any, requests []int) (j batch.Joined) {
+	d.numbers = &batch.Kind[int]{Order: 0, Join: func(_ any, requests []int, waits bool) (j batch.Joined) {
 		j.Query = fmt.Sprint(slices.Sorted(slices.Values(requests)))
-		j.Served = slices.Repeat([]bool{true}, len(requests))
+		if waits {
+			j.Query = fmt.Sprint(requests[0])
+		}
+		j.Served, j.Each = slices.Repeat([]bool{true}, len(requests)), sqlstore.Ignore
 		return j
 	}}
+	d.letters.Each = func(_ sqlstore.Tx, request string) (bool, error) { return request == "a", nil }
+	d.letters.Size = func(request string) int { return len(request) }
 	return d
 }
 
@@ -69,9 +75,13 @@ func (d *desk) hold(request string) {
 }
 
 // WriteAll implements batch.Writer.
-func (d *desk) WriteAll(_ context.Context, _ time.Duration, build func(any) []sqlstore.Statement) error {
+func (d *desk) WriteAll(ctx context.Context, locked time.Duration, build func(any) []sqlstore.Statement) error {
 	run := "together"
-	for _, s := range build(nil) {
+	if locked == 0 {
+		run = "alone"
+	}
+	statements := build(nil)
+	for _, s := range statements {
 		run += " " + s.Query
 	}
 	d.note(run)
@@ -80,20 +90,19 @@ func (d *desk) WriteAll(_ context.Context, _ time.Duration, build func(any) []sq
 			d.hold(name)
 		}
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.err
+	err := ctx.Err()
+	for _, s := range statements {
+		err = errors.Join(err, s.Each(nil))
+	}
+	return err
 }
 
 func (d *desk) ask(ctx context.Context, request string) error {
-	return batch.Do(ctx, d.engine, d.letters, request, func() error {
-		d.note("alone " + request)
-		d.hold(request)
-		if request == "bad" {
-			return errors.New("it is bad")
-		}
-		return ctx.Err()
-	})
+	served, err := batch.Do(ctx, d.engine, d.letters, request)
+	if err == nil && !served {
+		err = errors.New("not served")
+	}
+	return err
 }
 
 // all reports every request as served.
@@ -117,11 +126,24 @@ func TestAlone(t *testing.T) {
 		}
 	}
 	d.want(t, "alone a", "alone a")
-	ran := false
-	alone := func() error { ran = true; return nil }
-	if err := batch.Do(t.Context(), batch.Engine{}, d.letters, "a", alone); err != nil || !ran {
-		t.Errorf("with an engine that joins nothing: got %v, ran: %v", err, ran)
+}
+
+// A serial engine runs one transaction at a time.
+type serial struct{ sqlstore.Engine }
+
+// Write implements sqlstore.Engine.
+func (serial) Write(_ context.Context, f func(sqlstore.Tx) error) error { return f(nil) }
+
+func TestSerial(t *testing.T) {
+	t.Parallel()
+	d := newDesk(all)
+	e := batch.NewEngine(serial{})
+	for request, want := range map[string]bool{"a": true, "b": false} {
+		if served, err := batch.Do(t.Context(), e, d.letters, request); err != nil || served != want {
+			t.Errorf("%s: got %v, %v, want %v", request, served, err, want)
+		}
 	}
+	d.want(t)
 }
 
 // TestTogether makes calls of two kinds while another call is running.
@@ -172,7 +194,8 @@ func together(t *testing.T, serve func([]string) ([]bool, error), want []string,
 		ask(r, func() error { return d.ask(t.Context(), r) })
 	}
 	ask("1", func() error {
-		return batch.Do(t.Context(), d.engine, d.numbers, 1, func() error { d.note("alone 1"); return nil })
+		_, err := batch.Do(t.Context(), d.engine, d.numbers, 1)
+		return err
 	})
 	synctest.Wait()
 	if n := d.engine.Waiting(); n != 4 {
@@ -191,6 +214,25 @@ func together(t *testing.T, serve func([]string) ([]bool, error), want []string,
 			t.Errorf("%s: got %v, want %v", r, got, err)
 		}
 	}
+}
+
+// TestLarge makes a call with a large text while another call is running. It is not joined with
+// others.
+func TestLarge(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(all, "first")
+		var wg sync.WaitGroup
+		wg.Go(func() { _ = d.ask(t.Context(), "first") })
+		synctest.Wait()
+		large := strings.Repeat("x", batch.MaxText+1)
+		if err := d.ask(t.Context(), large); err != nil {
+			t.Error(err)
+		}
+		d.want(t, "alone first", "alone "+large)
+		close(d.holds["first"])
+		wg.Wait()
+	})
 }
 
 // TestLeave ends the context of a call that waits, and of a call whose group is running.

@@ -15,14 +15,15 @@
 // One batch runs at a time: a single call, or a group. Calls that arrive meanwhile wait for the
 // next batch, which takes all of them, whatever their kinds.
 //
-//   - A single call runs its own statement at once, in the caller's goroutine and context.
+//   - A kind of call has one statement, which takes a list of requests.
+//   - A single call runs at once, in the caller's goroutine and context, with a list of one.
 //   - Several calls run together: one statement for each [Kind] among them, all in one round trip
 //     and one transaction. Callers that were answered together tend to call again together. A
 //     batch therefore waits for the expected number of calls first, for at most as long as a
 //     batch takes.
 //   - A group does not serve every call, for example not one on a task that another transaction
-//     has locked. Such a call runs alone afterwards. A statement for several calls therefore
-//     handles only the simple cases, and the reasons for rejecting a call are found in one place.
+//     has locked. Such a call runs alone afterwards, and then waits for the lock. The reasons for
+//     rejecting a call are found in one place.
 //   - When a group fails, it was rolled back, and each call runs alone, so that an error affects
 //     only the caller that caused it. If the database is out of reach, all calls get that error
 //     instead: the outcome is unknown, and a call that runs again could take effect twice.
@@ -36,8 +37,8 @@
 //
 // # Locks
 //
-// Transactions that wait for each other end with an error after a second. A statement for several
-// tasks therefore skips locked tasks and never waits for one. It may wait for a transaction that
+// Transactions that wait for each other end with an error after a second. The statement of a group
+// therefore skips locked tasks and never waits for one. It may wait for a transaction that
 // adds a task with the same id or key, or that leases a decision on the same issue. In each
 // transaction additions come first and leases last, and both are sorted the same way everywhere,
 // so there is no deadlock.

@@ -14,17 +14,15 @@ import (
 
 // claiming are the statements of ClaimNext.
 type claiming struct {
-	// claim hands out one pending or due task to one caller. If it is empty, offer and take hand
-	// out tasks to all callers that claim at the same time.
-	claim, claimedBody string
-	offer, take        string
-	claimNamed         string // hands out the task with an id, on every database
-	probe              string
-	probes             bool // run probe before a claim if the agent's previous claim found nothing
-	delayed            delayed
-	tasks              tasks
-	claimAll           string // claim for several callers
-	joint              *batch.Kind[*sqlstore.ClaimRequest]
+	offer, take string // hand out tasks to callers with equal requests
+	claimAll    string // hands out tasks to a list of callers, instead of offer and take; empty: none
+	claimNamed  string // hands out the task with an id, on every database
+	claimedBody string
+	probe       string
+	probes      bool // run probe before a claim if the agent's previous claim found nothing
+	delayed     delayed
+	tasks       tasks
+	calls       *batch.Kind[*sqlstore.ClaimRequest]
 }
 
 func newClaiming(d sqlstore.Dialect) *claiming {
@@ -37,12 +35,9 @@ func newClaiming(d sqlstore.Dialect) *claiming {
 		delayed:     newDelayed(d),
 		tasks:       newTasks(d),
 	}
-	if d.ModifyingCTE {
-		c.claim = d.Expand(claimChained)
-		if d.Batches {
-			c.claimAll = d.Expand(claimAll)
-			c.joint = &batch.Kind[*sqlstore.ClaimRequest]{Order: 1, Join: c.claimTogether}
-		}
+	if d.Batches {
+		c.claimAll = d.Expand(claimAll)
+		c.calls = &batch.Kind[*sqlstore.ClaimRequest]{Order: 1, Join: c.claimTogether}
 		return c
 	}
 	c.offer = d.Expand(`SELECT t.task_id, t.attempt + 1, {now} + $3, t.created_at, b.origin, b.message, CASE WHEN t.behind = '' THEN 0 ELSE 1 END
@@ -52,33 +47,22 @@ WHERE seq IN (SELECT t.seq FROM task t ` + pending + "$5)")
 	return c
 }
 
-// claimChained hands out the first of the tasks that are pending or due. It returns the task's
-// texts as they were when the statement began. The last column is 1 if another task was joined to
-// this one meanwhile, so the texts must be read again.
-const claimChained = `
-WITH ready AS MATERIALIZED (
-  SELECT t.seq, t.priority FROM task t WHERE t.state = 0 AND t.agent = $2
-  ORDER BY t.priority DESC, t.seq LIMIT 1{skip}
-), due AS MATERIALIZED (
-  SELECT t.seq, t.priority FROM task t WHERE t.state = 6 AND t.agent = $2 AND t.run_at <= {now}
-  ORDER BY t.priority DESC, t.seq LIMIT 1{skip}
-), pick AS MATERIALIZED (
-  SELECT seq FROM (SELECT seq, priority FROM ready UNION ALL SELECT seq, priority FROM due) AS both_of_them ORDER BY priority DESC, seq LIMIT 1
-)
-UPDATE task SET state = 1, attempt = attempt + 1, claims = claims + 1, claimed_by = $4, claimed_at = {now}, lease_until = {now} + $3, run_at = 0
-FROM pick LEFT JOIN task_body b ON b.seq = pick.seq WHERE task.seq = pick.seq
-RETURNING task_id, attempt, lease_until, created_at, b.origin, b.message, CASE WHEN behind = '' THEN 0 ELSE 1 END,
-  CASE WHEN joinable = (SELECT s.joinable FROM task s WHERE s.seq = task.seq) THEN 0 ELSE 1 END`
-
-// claimAll is claimChained for several callers. Each row has the number of the caller's kind. It
-// skips agents that have due tasks, because one of these may have to be handed out first.
+// claimAll hands out the first of the tasks that are pending or due. It returns the texts of a task
+// as they were when the statement began. The last column but one is 1 if another task was joined
+// to this one meanwhile, so the texts must be read again. The last column is the number of the
+// caller's kind.
 const claimAll = `
 WITH want AS MATERIALIZED (
   SELECT w.agent, w.lease, w.claimant, w.callers, w.kind FROM unnest($2::text[], $3::bigint[], $4::text[], $5::bigint[]) WITH ORDINALITY AS w(agent, lease, claimant, callers, kind)
-  WHERE NOT EXISTS (SELECT 1 FROM task d WHERE d.state = 6 AND d.run_at <= {now} AND d.agent = w.agent)
 ), pick AS MATERIALIZED (
   SELECT r.seq, w.lease, w.claimant, w.kind FROM want w CROSS JOIN LATERAL (
-    SELECT t.seq FROM task t WHERE t.state = 0 AND t.agent = w.agent ORDER BY t.priority DESC, t.seq LIMIT w.callers{skip}
+    SELECT both_of_them.seq FROM (
+      SELECT * FROM (
+        SELECT t.seq, t.priority FROM task t WHERE t.state = 0 AND t.agent = w.agent ORDER BY t.priority DESC, t.seq LIMIT w.callers{skip}
+      ) AS ready UNION ALL SELECT * FROM (
+        SELECT t.seq, t.priority FROM task t WHERE t.state = 6 AND t.agent = w.agent AND t.run_at <= {now} ORDER BY t.priority DESC, t.seq LIMIT w.callers{skip}
+      ) AS due
+    ) AS both_of_them ORDER BY both_of_them.priority DESC, both_of_them.seq LIMIT w.callers
   ) r
 )
 UPDATE task SET state = 1, attempt = attempt + 1, claims = claims + 1, claimed_by = pick.claimant, claimed_at = {now}, lease_until = {now} + pick.lease, run_at = 0
@@ -87,7 +71,7 @@ RETURNING task_id, attempt, lease_until, created_at, b.origin, b.message, CASE W
   CASE WHEN joinable = (SELECT s.joinable FROM task s WHERE s.seq = task.seq) THEN 0 ELSE 1 END, pick.kind`
 
 // claimNamed hands out one task, if it is pending or due. It waits if the task is locked, because
-// no other task can be handed out instead. The columns are those of claimChained.
+// no other task can be handed out instead. The columns are those of claimAll, without the kind.
 const claimNamed = `
 UPDATE task SET state = 1, attempt = attempt + 1, claims = claims + 1, claimed_by = $4, claimed_at = {now}, lease_until = {now} + $3, run_at = 0
 WHERE task_id = $5 AND agent = $2 AND (state = 0 OR state = 6 AND run_at <= {now})
@@ -98,28 +82,23 @@ RETURNING task_id, attempt, lease_until, created_at, (SELECT b.origin FROM task_
 // next hands out the next task, or the only task that was asked for, if it can be claimed. It does
 // not check the task's message.
 func (c *claiming) next(ctx context.Context, e batch.Engine, w *sqlstore.ClaimRequest) error {
-	if c.claim == "" && w.Task == "" {
-		return e.WriteBatch(ctx, c.handOut, w)
-	}
 	var err error
-	if w.Task != "" {
-		err = c.one(ctx, e, w, c.claimNamed, w.Task)
-	} else {
-		err = batch.Do(ctx, e, c.joint, w, func() error { return c.one(ctx, e, w, c.claim) })
+	switch {
+	case w.Task != "":
+		err = e.WriteOne(ctx, func(tx sqlstore.Tx) (err error) {
+			w.Found, err = sqlstore.One(tx, c.claimNamed, func(r sqlstore.Row) error { return scanClaim(r, w) }, tx.Now(), w.Agent, w.Lease, w.By, w.Task)
+			return err
+		})
+	case c.claimAll != "":
+		w.Found, err = batch.Do(ctx, e, c.calls, w)
+	default:
+		err = e.WriteBatch(ctx, c.handOut, w)
 	}
 	if err != nil || !w.Found || !w.Renewed {
 		return err
 	}
 	return e.ReadOne(ctx, func(tx sqlstore.Tx) error {
 		_, err := sqlstore.One(tx, c.claimedBody, sqlstore.Into(&w.Claim.Origin, &w.Claim.Message), w.Claim.ID)
-		return err
-	})
-}
-
-// one answers one request in a transaction of its own. more are the parameters from $5 on.
-func (*claiming) one(ctx context.Context, e sqlstore.Engine, w *sqlstore.ClaimRequest, query string, more ...any) error {
-	return e.WriteOne(ctx, func(tx sqlstore.Tx) (err error) {
-		w.Found, err = sqlstore.One(tx, query, func(r sqlstore.Row) error { return scanClaim(r, w) }, append([]any{tx.Now(), w.Agent, w.Lease, w.By}, more...)...)
 		return err
 	})
 }
@@ -131,12 +110,12 @@ func scanClaim(r sqlstore.Row, w *sqlstore.ClaimRequest, more ...any) error {
 	got := &w.Claim
 	err := r.Scan(append([]any{&got.ID, &got.Attempt, &until, &enqueued, &got.Origin, &got.Message, &waited, &renewed}, more...)...)
 	got.Until, got.Enqueued, got.Waited = sqlstore.Time(until), sqlstore.Time(enqueued), waited == 1
-	w.Found, w.Renewed = true, renewed == 1
+	w.Renewed = renewed == 1
 	return err
 }
 
 // claimTogether answers requests as long as there are pending tasks.
-func (c *claiming) claimTogether(now any, requests []*sqlstore.ClaimRequest) batch.Joined {
+func (c *claiming) claimTogether(now any, requests []*sqlstore.ClaimRequest, _ bool) batch.Joined {
 	type kind struct {
 		agent, by string
 		lease     int64
@@ -146,7 +125,6 @@ func (c *claiming) claimTogether(now any, requests []*sqlstore.ClaimRequest) bat
 	var agents, claimants []string
 	var leases, callers []int64
 	for i, w := range requests {
-		w.Found = false
 		k := kind{w.Agent, w.By, w.Lease}
 		n, there := numbers[k]
 		if !there {
@@ -167,8 +145,7 @@ func (c *claiming) claimTogether(now any, requests []*sqlstore.ClaimRequest) bat
 		}
 		i := alike[n-1][0]
 		alike[n-1] = alike[n-1][1:]
-		w := requests[i]
-		w.Claim, w.Found, w.Renewed, served[i] = got.Claim, true, got.Renewed, true
+		requests[i].Claim, requests[i].Renewed, served[i] = got.Claim, got.Renewed, true
 		return nil
 	}
 	args := []any{now, agents, leases, claimants, callers}

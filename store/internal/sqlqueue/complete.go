@@ -11,12 +11,11 @@ import (
 
 // completing are the statements of Complete.
 type completing struct {
-	complete, result string
-	chained          bool // complete also stores the decision: $5
+	complete, result string // for one decision
 	tasks            tasks
 	logbook          logbook
-	completeAll      string // complete for several decisions
-	joint            *batch.Kind[completion]
+	completeAll      forms // for a list of decisions
+	calls            *batch.Kind[completion]
 }
 
 // A completion is a decision on a task.
@@ -27,22 +26,11 @@ type completion struct {
 
 func newCompleting(d sqlstore.Dialect) *completing {
 	const set = "UPDATE task SET state = 2, completed_at = {now}, lease_until = NULL, run_at = 0, reason = ''"
-	const complete = "\n" + set + `
-WHERE task_id = $2 AND (state IN (0, 6, 12) AND attempt > asked_attempt AND ($3 = 0 OR $3 > asked_attempt) OR state = 1 AND ($3 = 0 OR attempt = $3)) AND ($4 = '' OR claimed_by = $4)
-RETURNING seq`
 	const kept = " ON CONFLICT (seq) DO UPDATE SET decision = excluded.decision"
-	c := &completing{
-		complete: d.Expand(complete),
-		result:   "INSERT INTO task_result (seq, decision) VALUES ($1, $2)" + kept,
-		chained:  d.ModifyingCTE,
-		tasks:    newTasks(d),
-		logbook:  newLogbook(d),
-	}
-	if c.chained {
-		c.complete = d.Expand("WITH t AS (" + complete + ") INSERT INTO task_result (seq, decision) SELECT seq, $5 FROM t" + kept + " RETURNING seq")
-	}
+	c := &completing{tasks: newTasks(d), logbook: newLogbook(d)}
+	c.calls = &batch.Kind[completion]{Order: 2, Join: c.keepAll, Each: c.keep, Size: func(one completion) int { return len(one.decision) }}
 	if d.Batches {
-		c.completeAll = d.Expand(`
+		c.completeAll = newForms(d, `
 WITH want AS (
   SELECT w.id, w.claim, w.claimant, w.decision FROM unnest($2::text[], $3::bigint[], $4::text[], $5::bytea[]) AS w(id, claim, claimant, decision)
 ), pick AS MATERIALIZED (
@@ -50,13 +38,17 @@ WITH want AS (
   WHERE (t.state IN (0, 6, 12) AND t.attempt > t.asked_attempt AND (w.claim = 0 OR w.claim > t.asked_attempt) OR t.state = 1 AND (w.claim = 0 OR t.attempt = w.claim))
     AND (w.claimant = '' OR t.claimed_by = w.claimant){skip}
 ), t AS (
-  ` + set + ` FROM pick WHERE task.seq = pick.seq RETURNING task.seq, task_id, decision
+  `+set+` FROM pick WHERE task.seq = pick.seq RETURNING task.seq, task_id, decision
 ), r AS (
-  INSERT INTO task_result (seq, decision) SELECT seq, decision FROM t` + kept + `
+  INSERT INTO task_result (seq, decision) SELECT seq, decision FROM t`+kept+`
 )
 SELECT task_id FROM t`)
-		c.joint = &batch.Kind[completion]{Order: 2, Join: c.keepAll}
+		return c
 	}
+	c.complete = d.Expand(set + `
+WHERE task_id = $2 AND (state IN (0, 6, 12) AND attempt > asked_attempt AND ($3 = 0 OR $3 > asked_attempt) OR state = 1 AND ($3 = 0 OR attempt = $3)) AND ($4 = '' OR claimed_by = $4)
+RETURNING seq`)
+	c.result = "INSERT INTO task_result (seq, decision) VALUES ($1, $2)" + kept
 	return c
 }
 
@@ -69,15 +61,7 @@ func (c *completing) decide(ctx context.Context, e batch.Engine, ref queue.Ref, 
 		return queue.Receipt{Reason: noSuchTask}, nil
 	}
 	ref.By = queue.CleanText(ref.By)
-	do := e.Write
-	if c.chained {
-		do = e.WriteOne
-	}
-	accepted := true // the result when a group accepts it
-	err := batch.Do(ctx, e, c.joint.Fitting(len(decision)), completion{ref, decision}, func() (err error) {
-		accepted, err = sqlstore.Value(ctx, do, func(tx sqlstore.Tx) (bool, error) { return c.keep(tx, ref, decision) })
-		return err
-	})
+	accepted, err := batch.Do(ctx, e, c.calls, completion{ref, decision})
 	if err != nil || accepted {
 		return queue.Receipt{Accepted: err == nil}, err
 	}
@@ -85,21 +69,17 @@ func (c *completing) decide(ctx context.Context, e batch.Engine, ref queue.Ref, 
 }
 
 // keep stores a decision, if the task is waiting for it.
-func (c *completing) keep(tx sqlstore.Tx, ref queue.Ref, decision []byte) (accepted bool, err error) {
-	args := []any{tx.Now(), ref.ID, attemptOf(ref), ref.By}
-	if c.chained {
-		return sqlstore.One(tx, c.complete, sqlstore.Ignore, append(args, decision)...)
-	}
+func (c *completing) keep(tx sqlstore.Tx, one completion) (accepted bool, err error) {
 	var seq int64
-	accepted, err = sqlstore.One(tx, c.complete, sqlstore.Into(&seq), args...)
+	accepted, err = sqlstore.One(tx, c.complete, sqlstore.Into(&seq), tx.Now(), one.ref.ID, attemptOf(one.ref), one.ref.By)
 	if err == nil && accepted {
-		_, err = tx.Exec(c.result, seq, decision)
+		_, err = tx.Exec(c.result, seq, one.decision)
 	}
 	return accepted, err
 }
 
-// keepAll stores decisions on tasks that wait for a decision and are not locked.
-func (c *completing) keepAll(now any, list []completion) batch.Joined {
+// keepAll stores decisions on the tasks that wait for a decision.
+func (c *completing) keepAll(now any, list []completion, waits bool) batch.Joined {
 	r := batch.NewDistinct(list, func(one completion) string { return one.ref.ID })
 	var ids, claimants []string
 	var claims []int64
@@ -109,7 +89,7 @@ func (c *completing) keepAll(now any, list []completion) batch.Joined {
 		decisions = append(decisions, one.decision)
 	}
 	args := []any{now, ids, claims, claimants, decisions}
-	return batch.Joined{Statement: sqlstore.Statement{Query: c.completeAll, Args: args, Each: r.ServeRow}, Served: r.Served}
+	return batch.Joined{Statement: sqlstore.Statement{Query: c.completeAll.of(waits), Args: args, Each: r.ServeRow}, Served: r.Served}
 }
 
 // refuse finds the reason why a decision is rejected, and logs it with the task.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/internal/batch"
@@ -13,12 +12,10 @@ import (
 
 // draining are the statements of LeaseDecisions.
 type draining struct {
-	lease      string
-	leaseFirst string // lease that finds nothing while a task is due
-	concurrent bool
-	delayed    delayed
-	leaseAll   string // lease for several callers
-	joint      *batch.Kind[*leaseRequest]
+	lease    string // leases one decision
+	leaseAll string // leases decisions for a list of callers, instead of lease; empty: none
+	delayed  delayed
+	calls    *batch.Kind[*leaseRequest]
 }
 
 func newDraining(d sqlstore.Dialect) *draining {
@@ -27,32 +24,28 @@ func newDraining(d sqlstore.Dialect) *draining {
 		ready = `t.state = 2
     AND (t.issue = 0 OR NOT EXISTS (SELECT 1 FROM task b WHERE b.state = 3 AND b.issue > 0 AND b.lane = t.lane))`
 		returned = "RETURNING task.seq, task_id, epoch, lease_until, agent, repo, task.issue, tries, created_at, completed_at, asks, epoch - asked_epoch,\n  "
-		// A due task may be an older decision, which has to be leased first.
-		undue = "\n    AND NOT EXISTS (SELECT 1 FROM task d WHERE d.state >= 6 AND d.run_at <= {now})"
 	)
-	q := &draining{
-		lease: set + "WHERE seq = (SELECT t.seq FROM task t WHERE " + ready + " AND t.seq > $4{undue}\n  ORDER BY t.seq LIMIT 1{skip})\n" + returned +
+	q := &draining{delayed: newDelayed(d)}
+	if !d.Batches {
+		q.lease = d.Expand(set + "WHERE seq = (SELECT t.seq FROM task t WHERE " + ready + " AND t.seq > $4\n  ORDER BY t.seq LIMIT 1)\n" + returned +
 			`(SELECT b.origin FROM task_body b WHERE b.seq = task.seq), (SELECT b.message FROM task_body b WHERE b.seq = task.seq),
-  (SELECT r.decision FROM task_result r WHERE r.seq = task.seq)`,
-		concurrent: d.ConcurrentWrites(),
-		delayed:    newDelayed(d),
+  (SELECT r.decision FROM task_result r WHERE r.seq = task.seq)`)
+		return q
 	}
-	q.leaseFirst, q.lease = d.Expand(strings.Replace(q.lease, "{undue}", undue, 1)), d.Expand(strings.Replace(q.lease, "{undue}", "", 1))
-	if !q.concurrent {
-		q.leaseFirst = ""
-	}
-	if d.Batches {
-		// The statement leases only the oldest decision of each issue. It changes the rows in the
-		// order of their issues, so that two transactions cannot wait for each other.
-		q.leaseAll = d.Expand("WITH pick AS MATERIALIZED (\n  SELECT t.seq, t.lane, t.issue FROM task t WHERE " + ready + undue + `
+	// A due task may be an older decision, which has to be leased first. With $6 = 1 the statement
+	// leases decisions nevertheless.
+	//
+	// The statement leases only the oldest decision of each issue. It changes the rows in the
+	// order of their issues, so that two transactions cannot wait for each other.
+	q.leaseAll = d.Expand("WITH pick AS MATERIALIZED (\n  SELECT t.seq, t.lane, t.issue FROM task t WHERE " + ready + `
+    AND ($6::bigint = 1 OR NOT EXISTS (SELECT 1 FROM task d WHERE d.state >= 6 AND d.run_at <= {now}))
   ORDER BY t.seq LIMIT $4{skip}
 ), oldest AS MATERIALIZED (
   SELECT DISTINCT ON (lane, CASE WHEN issue = 0 THEN seq ELSE 0 END) seq FROM pick ORDER BY lane, CASE WHEN issue = 0 THEN seq ELSE 0 END, seq
 )
 ` + set + `FROM oldest LEFT JOIN task_body b ON b.seq = oldest.seq LEFT JOIN task_result r ON r.seq = oldest.seq WHERE task.seq = oldest.seq
 ` + returned + "b.origin, b.message, r.decision")
-		q.joint = &batch.Kind[*leaseRequest]{Order: 4, Join: q.together, Forget: func(r *leaseRequest) { r.list = nil }}
-	}
+	q.calls = &batch.Kind[*leaseRequest]{Order: 4, Join: q.together, Forget: func(r *leaseRequest) { r.list = nil }}
 	return q
 }
 
@@ -60,7 +53,8 @@ func newDraining(d sqlstore.Dialect) *draining {
 type leaseOptions struct {
 	queue.DrainOptions
 
-	holder string // see holderOf
+	holder  string // see holderOf
+	despite bool   // lease decisions although other tasks are due
 }
 
 // all leases up to the requested number of decisions in one transaction.
@@ -72,7 +66,7 @@ func (q *draining) all(ctx context.Context, e sqlstore.Engine, o leaseOptions) (
 		}
 		var behind int64
 		for len(list) < o.Limit {
-			d, found, err := one(tx, q.lease, o, behind)
+			d, found, err := q.one(tx, o, behind)
 			if err != nil {
 				return err
 			}
@@ -89,7 +83,7 @@ func (q *draining) all(ctx context.Context, e sqlstore.Engine, o leaseOptions) (
 	return list, after, nil
 }
 
-// A leaseRequest is a call of LeaseDecisions, with its result.
+// A leaseRequest is a request for decisions, with its result.
 type leaseRequest struct {
 	leaseOptions
 
@@ -99,59 +93,37 @@ type leaseRequest struct {
 // add leases decisions in databases where transactions run concurrently. promote makes due tasks
 // ready, and reports whether any task was due.
 func (q *draining) add(ctx context.Context, e batch.Engine, o leaseOptions, promote func(context.Context) (bool, error)) ([]queue.Decision, error) {
-	r := &leaseRequest{leaseOptions: o}
-	err := batch.Do(ctx, e, q.joint, r, func() (err error) {
-		if r.Limit > 1 && len(r.list) == 0 {
-			err = batch.Run(ctx, e, q.joint, r)
+	var list []leased
+	for limit := o.Limit; len(list) < limit; {
+		r := &leaseRequest{leaseOptions: o}
+		r.Limit = limit - len(list)
+		found, err := batch.Do(ctx, e, q.calls, r)
+		list = append(list, r.list...)
+		if err == nil && !found && !o.despite {
+			o.despite, err = promote(ctx)
+			found = o.despite
 		}
-		if err == nil {
-			err = q.each(ctx, e, q.leaseFirst, r)
+		if err != nil && len(list) == 0 {
+			return nil, err
 		}
-		if err == nil && len(r.list) < r.Limit {
-			var due bool
-			if due, err = promote(ctx); due && err == nil {
-				err = q.each(ctx, e, q.lease, r)
-			}
-		}
-		if len(r.list) > 0 {
-			return nil // the caller must carry out the leased decisions
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return decisions(r.list), nil
-}
-
-// each leases decisions, each in a separate transaction. A lease may have to wait for another
-// lease of the same issue. With several leases in one transaction, two callers could deadlock.
-func (q *draining) each(ctx context.Context, e batch.Engine, lease string, r *leaseRequest) error {
-	for behind := int64(0); len(r.list) < r.Limit; {
-		var d leased
-		var found bool
-		err := e.WriteOne(ctx, func(tx sqlstore.Tx) (err error) {
-			d, found, err = one(tx, lease, r.leaseOptions, behind)
-			return err
-		})
 		if err != nil || !found {
-			return err
+			break // the caller must carry out the leased decisions
 		}
-		r.list, behind = append(r.list, d), d.seq
 	}
-	return nil
+	return decisions(list), nil
 }
 
 // maxLeases is the most decisions that one statement leases.
 const maxLeases = 128
 
-// together leases decisions for the callers with the same options. It distributes them in turn.
-func (q *draining) together(now any, requests []*leaseRequest) batch.Joined {
+// together leases decisions for the callers with the same options. It distributes them in turn, and
+// serves the callers that get any.
+func (q *draining) together(now any, requests []*leaseRequest, _ bool) batch.Joined {
 	o, want := requests[0].leaseOptions, 0
 	var open []int // indexes of the callers that want more decisions
 	for i, r := range requests {
 		r.list = nil
-		if r.Owner == o.Owner && r.Lease == o.Lease && r.holder == o.holder {
+		if r.Owner == o.Owner && r.Lease == o.Lease && r.holder == o.holder && r.despite == o.despite {
 			open = append(open, i)
 			want += min(r.Limit, maxLeases)
 		}
@@ -165,19 +137,19 @@ func (q *draining) together(now any, requests []*leaseRequest) batch.Joined {
 		i := open[0]
 		open = open[1:]
 		r := requests[i]
-		r.list = append(r.list, d)
-		if served[i] = len(r.list) == r.Limit; !served[i] {
+		r.list, served[i] = append(r.list, d), true
+		if len(r.list) < r.Limit {
 			open = append(open, i)
 		}
 		return nil
 	}
-	args := []any{now, sqlstore.Millis(o.Lease), queue.CleanText(o.Owner), int64(min(want, maxLeases)), o.holder}
+	args := []any{now, sqlstore.Millis(o.Lease), queue.CleanText(o.Owner), int64(min(want, maxLeases)), o.holder, sqlstore.Bool(o.despite)}
 	return batch.Joined{Statement: sqlstore.Statement{Query: q.leaseAll, Args: args, Each: each}, Served: served}
 }
 
 // one leases the oldest decision whose task has a larger number than behind.
-func one(tx sqlstore.Tx, lease string, o leaseOptions, behind int64) (d leased, found bool, err error) {
-	found, err = sqlstore.One(tx, lease, func(r sqlstore.Row) (err error) {
+func (q *draining) one(tx sqlstore.Tx, o leaseOptions, behind int64) (d leased, found bool, err error) {
+	found, err = sqlstore.One(tx, q.lease, func(r sqlstore.Row) (err error) {
 		d, err = scanDecision(r)
 		return err
 	}, tx.Now(), sqlstore.Millis(o.Lease), queue.CleanText(o.Owner), behind, o.holder)

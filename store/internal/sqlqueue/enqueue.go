@@ -19,8 +19,8 @@ type enqueuing struct {
 	exclusive            string
 	chained              bool // insert also adds the texts: $15 the message, $16 the origin
 	coalescing           coalescing
-	insertAll            string // insert for several tasks that are ready at once
-	joint                *batch.Kind[queue.Task]
+	insertAll            string // insert for a list of tasks that are ready at once; empty: none
+	calls                *batch.Kind[queue.Task]
 }
 
 func newEnqueuing(d sqlstore.Dialect) *enqueuing {
@@ -35,15 +35,13 @@ ON CONFLICT DO NOTHING RETURNING seq`
 		body:       "INSERT INTO task_body (seq, origin, message) VALUES ($1, $2, $3)",
 		hourly:     d.Expand("SELECT slot, {now} FROM task WHERE hourly = $2 ORDER BY slot DESC LIMIT 1 OFFSET $3"),
 		exclusive:  d.Exclusive,
-		chained:    d.ModifyingCTE,
+		chained:    d.Batches,
 		coalescing: newCoalescing(d),
 	}
 	if q.chained {
 		q.insert = d.Expand("WITH t AS (" + insert + ") INSERT INTO task_body (seq, origin, message) SELECT seq, $16, $15 FROM t RETURNING seq")
-	}
-	if d.Batches {
 		q.insertAll = d.Expand(insertAll)
-		q.joint = &batch.Kind[queue.Task]{Order: 0, Join: q.addAll}
+		q.calls = &batch.Kind[queue.Task]{Order: 0, Join: q.addAll, Size: func(t queue.Task) int { return len(t.Message) + len(t.Origin) }}
 	}
 	return q
 }
@@ -64,30 +62,44 @@ WITH want AS MATERIALIZED (
 )
 SELECT task_id FROM t`
 
-// maxTries limits how often enqueueOne tries again: a task may be rejected as a duplicate of a
-// task that is purged before it is looked up.
+// maxTries limits how often enqueue tries again: a task may be rejected as a duplicate of a task
+// that is purged before it is looked up.
 const maxTries = 10
 
 // enqueue adds a task, unless it is a duplicate or is joined to another task.
-func (q *enqueuing) enqueue(ctx context.Context, e batch.Engine, t queue.Task) (queue.Enqueued, error) {
-	alone := q.chained && !t.Coalesce && t.HourlyLimit == 0 && t.Wait == 0
-	if !alone {
-		return q.enqueueOne(ctx, e, t, false)
+func (q *enqueuing) enqueue(ctx context.Context, e batch.Engine, t queue.Task) (out queue.Enqueued, err error) {
+	ready := q.insertAll != "" && !t.Coalesce && t.HourlyLimit == 0 && t.Wait == 0
+	for tries := 0; out.Outcome == "" && err == nil; tries++ {
+		switch {
+		case tries > maxTries:
+			err = fmt.Errorf("%w: gave up after %d tries, because tasks with the same id or key are added and purged concurrently", queue.ErrUnavailable, tries)
+		case ready:
+			out, err = q.addReady(ctx, e, t)
+		default:
+			out, err = sqlstore.Value(ctx, e.Write, func(tx sqlstore.Tx) (queue.Enqueued, error) { return q.add(tx, t) })
+		}
 	}
-	out := queue.Enqueued{Outcome: queue.Added, ID: t.ID} // the result when a group adds it
-	err := batch.Do(ctx, e, q.joint.Fitting(len(t.Message)+len(t.Origin)), t, func() (err error) {
-		out, err = q.enqueueOne(ctx, e, t, true)
-		return err
-	})
 	if err != nil {
 		return queue.Enqueued{}, err
 	}
 	return out, nil
 }
 
+// addReady adds a task that is ready at once, in one statement. Like add, it returns the zero value
+// if the task that it duplicates was purged meanwhile.
+func (q *enqueuing) addReady(ctx context.Context, e batch.Engine, t queue.Task) (queue.Enqueued, error) {
+	added, err := batch.Do(ctx, e, q.calls, t)
+	if err != nil || added {
+		return queue.Enqueued{Outcome: queue.Added, ID: t.ID}, err
+	}
+	return sqlstore.Value(ctx, e.Read, func(tx sqlstore.Tx) (queue.Enqueued, error) {
+		return q.coalescing.duplicates.find(tx, queue.Duplicate, t)
+	})
+}
+
 // addAll adds the tasks that are not duplicates. It waits for transactions that add tasks with
 // the same ids or keys. All of them add tasks in the same order, so there is no deadlock.
-func (q *enqueuing) addAll(now any, tasks []queue.Task) batch.Joined {
+func (q *enqueuing) addAll(now any, tasks []queue.Task, _ bool) batch.Joined {
 	r := batch.NewDistinct(tasks, func(t queue.Task) string { return t.ID })
 	sorted := slices.SortedFunc(slices.Values(r.First), func(a, b queue.Task) int {
 		return cmp.Or(cmp.Compare(a.Dedup, b.Dedup), cmp.Compare(a.ID, b.ID))
@@ -99,39 +111,15 @@ func (q *enqueuing) addAll(now any, tasks []queue.Task) batch.Joined {
 		ids, agents, repos = append(ids, t.ID), append(agents, t.Agent), append(repos, t.Repo)
 		names, dedups = append(names, IssueKey(t.Repo, t.Issue)), append(dedups, t.Dedup)
 		issues, priorities = append(issues, int64(t.Issue)), append(priorities, int64(t.Priority))
-		messages, origins = append(messages, slices.Concat([]byte{}, t.Message)), append(origins, t.Origin)
+		messages, origins = append(messages, append([]byte{}, t.Message...)), append(origins, t.Origin) // nil is NULL
 	}
 	args := []any{now, ids, agents, repos, issues, names, dedups, priorities, messages, origins}
 	return batch.Joined{Statement: sqlstore.Statement{Query: q.insertAll, Args: args, Each: r.ServeRow}, Served: r.Served}
 }
 
-// enqueueOne adds a task. For alone see add.
-func (q *enqueuing) enqueueOne(ctx context.Context, e sqlstore.Engine, t queue.Task, alone bool) (out queue.Enqueued, err error) {
-	do := e.Write
-	if alone {
-		do = e.WriteOne
-	}
-	// A task that t duplicates may be purged before it is looked up.
-	for tries := 0; out.Outcome == "" && err == nil; tries++ {
-		out, err = sqlstore.Value(ctx, do, func(tx sqlstore.Tx) (queue.Enqueued, error) { return q.add(tx, t, alone) })
-		if err == nil && alone && out.Outcome == "" {
-			out, err = sqlstore.Value(ctx, e.Read, func(tx sqlstore.Tx) (queue.Enqueued, error) {
-				return q.coalescing.duplicates.find(tx, queue.Duplicate, t)
-			})
-		}
-		if err == nil && out.Outcome == "" && tries == maxTries {
-			err = fmt.Errorf("%w: gave up after %d tries, because tasks with the same id or key are added and purged concurrently", queue.ErrUnavailable, maxTries+1)
-		}
-	}
-	if err != nil {
-		return queue.Enqueued{}, err
-	}
-	return out, nil
-}
-
-// add adds a task. If alone is true, add is the only statement of its transaction. It then
-// returns the zero value for a duplicate, and the caller looks up the original task.
-func (q *enqueuing) add(tx sqlstore.Tx, t queue.Task, alone bool) (queue.Enqueued, error) {
+// add adds a task, in several statements. It returns the zero value if the task that it duplicates
+// was purged meanwhile.
+func (q *enqueuing) add(tx sqlstore.Tx, t queue.Task) (queue.Enqueued, error) {
 	var notBefore int64
 	var behind string
 	if t.HourlyLimit > 0 { // lock the repository before the issue, always in this order
@@ -157,9 +145,6 @@ func (q *enqueuing) add(tx sqlstore.Tx, t queue.Task, alone bool) (queue.Enqueue
 		return queue.Enqueued{}, err
 	}
 	if seq == 0 {
-		if alone {
-			return queue.Enqueued{}, nil
-		}
 		return q.coalescing.duplicates.find(tx, queue.Duplicate, t)
 	}
 	out := queue.Enqueued{Outcome: queue.Added, ID: t.ID, Behind: behind}

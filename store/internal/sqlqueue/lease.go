@@ -12,12 +12,11 @@ import (
 
 // leasing are the statements about leases on decisions: Renew, MarkDone, Fail and ReleaseLease.
 type leasing struct {
-	renew, finish, release, report string
-	chained                        bool // finish also stores the report: $6
+	renew, finish, release, report string // for one lease
 	logbook                        logbook
 	lanes                          lanes
-	finishAll                      string // finish for several leases
-	joint                          *batch.Kind[*finishing]
+	finishAll                      forms // for a list of leases
+	calls                          *batch.Kind[*finishing]
 }
 
 // A finishing is the end of a lease, with its result.
@@ -25,7 +24,6 @@ type finishing struct {
 	lease queue.Lease
 	how   ending
 
-	found bool
 	after followUp
 }
 
@@ -34,32 +32,29 @@ func newLeasing(d sqlstore.Dialect) *leasing {
 	const kept = " ON CONFLICT (seq) DO UPDATE SET report = excluded.report"
 	l := &leasing{
 		renew: d.Expand("UPDATE task SET lease_until = {now} + $4 WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING lease_until"),
-		finish: d.Expand(set + `state = $4, reason = $5
-WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING seq, agent, lane, followed`),
 		release: d.Expand(`UPDATE task SET state = CAST($4 AS BIGINT), run_at = CASE WHEN CAST($4 AS BIGINT) < 6 THEN 0 ELSE {now} + $5 END, tries = tries + $6, reason = $7, lease_until = NULL
 WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING seq, owner`),
-		report:  "INSERT INTO task_report (seq, report) VALUES ($1, $2)" + kept,
-		chained: d.ModifyingCTE,
 		logbook: newLogbook(d),
 		lanes:   newLanes(d),
 	}
-	if l.chained {
-		l.finish = "WITH t AS (" + l.finish + "), r AS (INSERT INTO task_report (seq, report) SELECT seq, CAST($6 AS BYTEA) FROM t WHERE CAST($6 AS BYTEA) IS NOT NULL" + kept + ") SELECT seq, agent, lane, followed FROM t"
-	}
+	l.calls = &batch.Kind[*finishing]{Order: 3, Join: l.finishTogether, Each: l.finishOne, Size: func(f *finishing) int { return len(f.how.report) }}
 	if d.Batches {
-		l.finishAll = d.Expand(`
+		l.finishAll = newForms(d, `
 WITH want AS (
   SELECT w.id, w.number, w.result, w.why, w.report FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bytea[]) AS w(id, number, result, why, report)
 ), pick AS MATERIALIZED (
   SELECT t.seq, w.result, w.why, w.report FROM want w JOIN task t ON t.task_id = w.id WHERE t.state = 3 AND t.epoch = w.number{skip}
 ), t AS (
-  ` + set + `state = pick.result, reason = pick.why FROM pick WHERE task.seq = pick.seq RETURNING task.seq, task_id, agent, lane, followed, report
+  `+set+`state = pick.result, reason = pick.why FROM pick WHERE task.seq = pick.seq RETURNING task.seq, task_id, agent, lane, followed, report
 ), r AS (
-  INSERT INTO task_report (seq, report) SELECT seq, report FROM t WHERE report IS NOT NULL` + kept + `
+  INSERT INTO task_report (seq, report) SELECT seq, report FROM t WHERE report IS NOT NULL`+kept+`
 )
 SELECT task_id, agent, lane, followed FROM t`)
-		l.joint = &batch.Kind[*finishing]{Order: 3, Join: l.finishTogether}
+		return l
 	}
+	l.finish = d.Expand(set + `state = $4, reason = $5
+WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING seq, agent, lane, followed`)
+	l.report = "INSERT INTO task_report (seq, report) VALUES ($1, $2)" + kept
 	return l
 }
 
@@ -97,17 +92,8 @@ func (l *leasing) end(ctx context.Context, e batch.Engine, lease queue.Lease, ho
 	}
 	how.reason = queue.CleanText(how.reason)
 	f := &finishing{lease: lease, how: how}
-	do := e.WriteOne
-	if how.report != nil && !l.chained {
-		do = e.Write
-	}
-	err := batch.Do(ctx, e, l.joint.Fitting(len(how.report)), f, func() error {
-		return do(ctx, func(tx sqlstore.Tx) error { return l.finishOne(tx, f) })
-	})
-	if err != nil {
-		return followUp{}, err
-	}
-	if err := lostUnless(f.found, nil); err != nil {
+	found, err := batch.Do(ctx, e, l.calls, f)
+	if err := lostUnless(found, err); err != nil {
 		return followUp{}, err
 	}
 	o := followUp{agents: []string{""}} // "": the next decision on the issue is ready
@@ -116,25 +102,22 @@ func (l *leasing) end(ctx context.Context, e batch.Engine, lease queue.Lease, ho
 }
 
 // finishOne ends the task of a lease, if the lease is still valid.
-func (l *leasing) finishOne(tx sqlstore.Tx, f *finishing) (err error) {
+func (l *leasing) finishOne(tx sqlstore.Tx, f *finishing) (found bool, err error) {
 	var seq int64
 	var at lane
-	args := []any{tx.Now(), f.lease.ID, f.lease.Epoch, f.how.state, f.how.reason}
-	if l.chained {
-		args = append(args, sqlstore.Blob(f.how.report))
-	}
-	f.found, err = sqlstore.One(tx, l.finish, sqlstore.Into(&seq, &at.agent, &at.name, &at.followed), args...)
-	if err == nil && f.found && f.how.report != nil && !l.chained {
+	found, err = sqlstore.One(tx, l.finish, sqlstore.Into(&seq, &at.agent, &at.name, &at.followed),
+		tx.Now(), f.lease.ID, f.lease.Epoch, f.how.state, f.how.reason)
+	if err == nil && found && f.how.report != nil {
 		_, err = tx.Exec(l.report, seq, f.how.report)
 	}
 	if err == nil {
 		f.after, err = l.lanes.ended(tx, at)
 	}
-	return err
+	return found, err
 }
 
-// finishTogether ends the tasks of leases that are still valid. It skips locked tasks.
-func (l *leasing) finishTogether(now any, list []*finishing) batch.Joined {
+// finishTogether ends the tasks of leases that are still valid.
+func (l *leasing) finishTogether(now any, list []*finishing, waits bool) batch.Joined {
 	r := batch.NewDistinct(list, func(f *finishing) string { return f.lease.ID })
 	var ids, reasons []string
 	var epochs, states []int64
@@ -149,12 +132,11 @@ func (l *leasing) finishTogether(now any, list []*finishing) batch.Joined {
 		if err := row.Scan(&id, &at.agent, &at.name, &at.followed); err != nil {
 			return err
 		}
-		f := list[r.Serve(id)]
-		f.found, f.after = true, l.lanes.endedConcurrently(at)
+		list[r.Serve(id)].after = l.lanes.endedConcurrently(at)
 		return nil
 	}
 	args := []any{now, ids, epochs, states, reasons, reports}
-	return batch.Joined{Statement: sqlstore.Statement{Query: l.finishAll, Args: args, Each: each}, Served: r.Served}
+	return batch.Joined{Statement: sqlstore.Statement{Query: l.finishAll.of(waits), Args: args, Each: each}, Served: r.Served}
 }
 
 // postpone releases a lease: the decision is ready again after a wait.

@@ -194,8 +194,8 @@ func (q *Queue) LeaseDecisions(ctx context.Context, o queue.DrainOptions) ([]que
 	if err := o.Check(); err != nil {
 		return nil, sqlstore.Wrap("lease decisions", err)
 	}
-	lo := leaseOptions{o, holderOf(q.holders)}
-	if !q.verbs.drain.concurrent {
+	lo := leaseOptions{DrainOptions: o, holder: holderOf(q.holders)}
+	if q.verbs.drain.calls == nil {
 		list, ready, err := q.verbs.drain.all(ctx, q.engine, lo)
 		q.after(ctx, ready)
 		return list, sqlstore.Wrap("lease decisions", err)

@@ -1,6 +1,8 @@
 package sqlqueue
 
 import (
+	"strings"
+
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
@@ -29,6 +31,22 @@ func newVerbs(d sqlstore.Dialect) verbs {
 		lease: newLeasing(d), requeue: newRequeuing(d), holdings: newHoldings(d), retry: newRetrying(d), purge: newPurging(d), count: newCounting(d), read: newReading(d),
 		delayed: newDelayed(d), lanes: newLanes(d),
 	}
+}
+
+// forms are the two forms of a statement that takes a list of calls: the first skips locked tasks,
+// the second waits for them.
+type forms [2]string
+
+func newForms(d sqlstore.Dialect, query string) forms {
+	return forms{d.Expand(query), d.Expand(strings.ReplaceAll(query, "{skip}", d.Lock+" OF t"))}
+}
+
+// of returns the form that waits for locked tasks, or the one that skips them.
+func (f *forms) of(waits bool) string {
+	if waits {
+		return f[1]
+	}
+	return f[0]
 }
 
 // Statements returns all statements of this package by name, for tests of the query plans.

@@ -37,11 +37,9 @@ type Dialect struct {
 	// FoldCounts is a statement that adds up the rows of task_count that no connection changes
 	// any more; empty: there are none.
 	FoldCounts string
-	// ModifyingCTE is true if one statement can change several tables (WITH … INSERT), which is
-	// faster than several statements.
-	ModifyingCTE bool
-	// Batches is true if calls at the same time are joined into one statement. The engine must be
-	// a batch.Writer and accept slices as parameters.
+	// Batches is true if a statement can take a list of calls and change several tables
+	// (WITH … INSERT). Calls at the same time are then joined into one statement. The engine must
+	// be a batch.Writer and accept slices as parameters.
 	Batches bool
 }
 
@@ -70,8 +68,7 @@ func PostgreSQL() Dialect {
 		Exclusive: "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || $1, 0))",
 		List:      "(SELECT value::bigint FROM json_array_elements_text(%s::json))",
 		Identity:  "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", Blob: "BYTEA", Text: `TEXT COLLATE "C"`, Int: "BIGINT",
-		ModifyingCTE: true,
-		Batches:      true,
+		Batches: true,
 		// Only tasks that ended are counted by triggers, because the triggers slow down every
 		// change. Each connection has its own rows, so that transactions do not wait for each
 		// other.

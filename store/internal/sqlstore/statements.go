@@ -34,7 +34,9 @@ func name(out map[string]string, part reflect.Value) {
 			}
 		case reflect.Array:
 			for i := range value.Len() {
-				out[field.Name+strconv.Itoa(i)] = value.Index(i).String()
+				if text := value.Index(i).String(); text != "" {
+					out[field.Name+strconv.Itoa(i)] = text
+				}
 			}
 		}
 	}

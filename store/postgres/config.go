@@ -93,7 +93,9 @@ func nameOf(c *pgx.ConnConfig) string {
 //
 // Each statement is planned once, with a generic plan: planning again for each number of joined
 // calls would cost more than running the statement. Sequential scans are off because every
-// statement has an index, and missing or old statistics can make a table look small.
+// statement has an index, and missing or old statistics can make a table look small. Joins are
+// nested loops for the same reason: the server cannot know that a list is short, and a merge join
+// would read the whole index of the tasks.
 const session = `
 SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
   set_config('default_transaction_isolation', 'read committed', false),
@@ -101,6 +103,8 @@ SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit
   set_config('idle_in_transaction_session_timeout', '60s', false),
   set_config('lock_timeout', '30s', false),
   set_config('enable_seqscan', 'off', false),
+  set_config('enable_mergejoin', 'off', false),
+  set_config('enable_hashjoin', 'off', false),
   set_config('jit', 'off', false),
   set_config('plan_cache_mode', 'force_generic_plan', false)`
 

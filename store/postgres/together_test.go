@@ -177,7 +177,7 @@ func TestSteps(t *testing.T) {
 	if err = errors.Join(err, failed, s.Queue().MarkDone(t.Context(), l, []byte("{}"))); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"WITH want AS", "WITH want AS", "WITH want AS", "WITH pick AS", "WITH want AS"}
+	want := []string{"WITH t AS ( ", "WITH want AS", "WITH want AS", "WITH pick AS", "WITH want AS"}
 	if got := r.take(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -281,7 +281,7 @@ func mixed(t *testing.T, unprepared bool) {
 		// The task that was just completed.
 		check(func(ctx context.Context) error { _, err := stepLease(ctx, s); return err }),
 		check(func(ctx context.Context) error { return s.Queue().MarkDone(ctx, l, nil) }))
-	if got := r.take(); !slices.Equal(got, []string{"WITH want AS", "batch"}) {
+	if got := r.take(); !slices.Equal(got, []string{"WITH t AS ( ", "batch"}) {
 		t.Errorf("got %q, want one call alone and the others together", got)
 	}
 }

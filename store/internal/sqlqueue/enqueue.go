@@ -46,19 +46,19 @@ ON CONFLICT DO NOTHING RETURNING seq`
 	return q
 }
 
-// insertAll returns the ids of the tasks that it added.
+// insertAll returns the ids of the tasks that it added. It finds the texts of a task by the position
+// of its id in the list, because a join would copy all texts.
 const insertAll = `
-WITH want AS MATERIALIZED (
-  SELECT w.task_id, w.agent, w.repo, w.issue, w.lane, w.dedup, w.priority, w.message, w.origin, w.n
-  FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::bigint[], $9::bytea[], $10::bytea[])
-    WITH ORDINALITY AS w(task_id, agent, repo, issue, lane, dedup, priority, message, origin, n)
-), t AS (
+WITH t AS (
   INSERT INTO task (task_id, agent, repo, issue, lane, dedup, state, priority, joinable, slot, created_at, completed_at)
   SELECT w.task_id, w.agent, w.repo, w.issue, w.lane, NULLIF(w.dedup, ''), CASE WHEN w.agent = '' THEN 2 ELSE 0 END, w.priority, 0, {now}, {now}, CASE WHEN w.agent = '' THEN {now} ELSE 0 END
-  FROM want w WHERE NOT EXISTS (SELECT 1 FROM task_also a WHERE a.dedup = w.dedup) ORDER BY w.n
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::bigint[])
+    WITH ORDINALITY AS w(task_id, agent, repo, issue, lane, dedup, priority, n)
+  WHERE NOT EXISTS (SELECT 1 FROM task_also a WHERE a.dedup = w.dedup) ORDER BY w.n
   ON CONFLICT DO NOTHING RETURNING seq, task_id
 ), b AS (
-  INSERT INTO task_body (seq, origin, message) SELECT t.seq, w.origin, w.message FROM t JOIN want w ON w.task_id = t.task_id
+  INSERT INTO task_body (seq, origin, message)
+  SELECT seq, ($10::bytea[])[n], ($9::bytea[])[n] FROM (SELECT seq, array_position($2::text[], task_id) AS n FROM t) AS at
 )
 SELECT task_id FROM t`
 

@@ -178,6 +178,7 @@ func (s *storm) ok(what string, err error) bool {
 		return true
 	case errors.Is(err, queue.ErrUnavailable):
 		s.refused.Add(1)
+		_ = wait.For(s.Context(), time.Millisecond) // the call is made again, and the server may be down
 	case !errors.Is(err, queue.ErrLost) && !errors.Is(err, queue.ErrEmpty):
 		s.Errorf("%s: %v", what, err)
 	}

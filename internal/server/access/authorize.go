@@ -79,12 +79,12 @@ func (a *Authorizer) Authorize(r *http.Request, role Role) (Caller, error) {
 		return Caller{}, nil
 	}
 	set, header := a.credentials.current.Load(), r.Header.Get("Authorization")
-	name, found := set.lookup(header)
+	found := set.lookup(header)
 	err := set.checkAnonymous(r, role)
 	if found == nil && (err == nil || header == "") {
 		return Caller{}, err
 	}
-	try := Try{Addr: ClientAddr(r), Name: name}
+	try := Try{Addr: ClientAddr(r)}
 	if found != nil {
 		try.Right, try.Long = found.name, found.long
 	}

@@ -134,23 +134,22 @@ func (s *set) find(name, secret string) *entry {
 	return found
 }
 
-// lookup returns the name in an Authorization header, which is empty for a bearer token, and the
-// matching credential; nil: none matches.
-func (s *set) lookup(header string) (string, *entry) {
+// lookup returns the credential that matches an Authorization header, and nil if there is none.
+func (s *set) lookup(header string) *entry {
 	scheme, rest, _ := strings.Cut(header, " ")
 	rest = strings.TrimSpace(rest)
 	switch {
 	case rest == "":
-		return "", nil
+		return nil
 	case strings.EqualFold(scheme, "Bearer"):
-		return "", s.find("", rest)
+		return s.find("", rest)
 	case strings.EqualFold(scheme, "Basic"):
 		text, err := base64.StdEncoding.DecodeString(rest)
 		name, secret, ok := strings.Cut(string(text), ":")
 		if err != nil || !ok || name == "" {
-			return "", nil
+			return nil
 		}
-		return name, s.find(name, secret)
+		return s.find(name, secret)
 	}
-	return "", nil
+	return nil
 }

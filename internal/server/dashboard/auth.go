@@ -55,7 +55,7 @@ func (a *auth) visitor(r *http.Request) visitor {
 // the next try; 0: no wait.
 func (a *auth) check(r *http.Request, name, pass string) (right bool, wait time.Duration) {
 	from := access.ClientAddr(r)
-	try := access.Try{Addr: from, Name: name, Long: len(pass) >= access.LongSecret}
+	try := access.Try{Addr: from, Long: len(pass) >= access.LongSecret}
 	if name != "" && pass != "" && a.operators(name, pass) {
 		try.Right = name
 	}

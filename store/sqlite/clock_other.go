@@ -4,6 +4,8 @@ package sqlite
 
 import "time"
 
-// sinceBoot returns a clock for this process only, because this platform does not identify the
-// boot.
-func sinceBoot() (boot string, since func() time.Duration) { return "", sinceNow() }
+// elapsed returns a clock that counts from now.
+func elapsed() func() time.Duration {
+	start := time.Now()
+	return func() time.Duration { return time.Since(start) }
+}

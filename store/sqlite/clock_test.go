@@ -13,7 +13,6 @@ import (
 
 // A day is a simulated machine whose time of day can be set.
 type day struct {
-	boot string
 	up   time.Duration // time since the boot
 	wall time.Time
 }
@@ -21,7 +20,7 @@ type day struct {
 func (d *day) open(t *testing.T, path string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), path, Options{machine: machine{
-		boot: d.boot, since: func() time.Duration { return d.up }, wall: func() time.Time { return d.wall },
+		since: func() time.Duration { return d.up }, wall: func() time.Time { return d.wall },
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -35,6 +34,12 @@ func (d *day) pass(by time.Duration) { d.up, d.wall = d.up+by, d.wall.Add(by) }
 
 // set moves the time of day only.
 func (d *day) set(by time.Duration) { d.wall = d.wall.Add(by) }
+
+// reboot boots the machine again. The time of day was moved meanwhile.
+func (d *day) reboot(by time.Duration) {
+	d.up = time.Minute
+	d.set(by)
+}
 
 const dayTask = "7d0c0000-0000-4000-8000-00000000000a"
 
@@ -63,44 +68,83 @@ func stale(t *testing.T, s *Store) int {
 }
 
 func noon() *day {
-	return &day{boot: "first", up: time.Hour, wall: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+	return &day{up: time.Hour, wall: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
 }
 
-// TestClockAgrees sets the time of day between the starts of two processes. Both still agree on
-// when a claim expires.
-func TestClockAgrees(t *testing.T) {
+// TestClockStays sets the time of day while a process runs. Its claim lasts as long as before.
+func TestClockStays(t *testing.T) {
 	t.Parallel()
-	for _, jump := range []time.Duration{time.Hour, -time.Hour} {
-		d, path := noon(), filepath.Join(t.TempDir(), "foreman.db")
-		first := d.claimed(t, path)
+	for _, jump := range []time.Duration{time.Hour, -48 * time.Hour} {
+		d := noon()
+		s := d.claimed(t, filepath.Join(t.TempDir(), "foreman.db"))
 		d.set(jump)
-		second := d.open(t, path)
-		d.pass(9 * time.Minute)
-		if a, b := stale(t, first), stale(t, second); a != 0 || b != 0 {
-			t.Errorf("jump of %s, after 9 minutes: %d and %d claims ran out, want none", jump, a, b)
-		}
-		d.pass(2 * time.Minute)
-		if n := stale(t, second); n != 1 {
-			t.Errorf("jump of %s, after 11 minutes: %d claims ran out, want 1", jump, n)
+		for _, step := range []struct {
+			after time.Duration
+			want  int
+		}{{10*time.Minute - time.Second, 0}, {time.Second, 1}} {
+			d.pass(step.after)
+			if n := stale(t, s); n != step.want {
+				t.Errorf("jump of %s, %s later: %d claims ran out, want %d", jump, step.after, n, step.want)
+			}
 		}
 	}
 }
 
-// TestClockAfterBoot boots a machine again: the clock starts with the time of day. If that was
-// set back, no task is stuck.
-func TestClockAfterBoot(t *testing.T) {
+// TestClockOfOther sets the time of day back while a server runs, and opens the file a second
+// time, as a command does. The claims and delays of the server stay as they are.
+func TestClockOfOther(t *testing.T) {
 	t.Parallel()
 	d, path := noon(), filepath.Join(t.TempDir(), "foreman.db")
-	d.claimed(t, path).Close()
-	d.boot, d.up = "second", time.Minute
+	s := d.claimed(t, path)
+	if _, err := s.Queue().Enqueue(t.Context(), queue.Task{ID: "waits", Agent: "http://agent:9001", Repo: "org/repo", Message: []byte("{}"), Wait: 10 * time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Queue().LeaseDecisions(t.Context(), queue.DrainOptions{Owner: "server", Lease: time.Minute, Limit: 1}); err != nil {
+		t.Fatal(err)
+	}
 	d.set(-48 * time.Hour)
-	s := d.open(t, path)
+	d.open(t, path).Close()
+	claim := func() error {
+		_, err := s.Queue().ClaimNext(t.Context(), "http://agent:9001", queue.ClaimOptions{Lease: time.Hour})
+		return err
+	}
+	d.pass(10*time.Minute - time.Second)
+	if err := claim(); stale(t, s) != 0 || !errors.Is(err, queue.ErrEmpty) {
+		t.Errorf("before the time: a claim ran out, or got %v", err)
+	}
+	d.pass(time.Second)
+	if err := claim(); stale(t, s) != 1 || err != nil {
+		t.Errorf("at the time: no claim ran out, or got %v", err)
+	}
+}
+
+// TestClockSetBack sets the time of day back while no process runs. The next process starts with
+// the time of day. A claim and a lease of a decision then last no longer than they did before.
+func TestClockSetBack(t *testing.T) {
+	t.Parallel()
+	d, path := noon(), filepath.Join(t.TempDir(), "foreman.db")
+	s := d.claimed(t, path)
+	if _, err := s.Queue().Enqueue(t.Context(), queue.Task{ID: "decided", Repo: "org/repo", Message: []byte("{}")}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Queue().LeaseDecisions(t.Context(), queue.DrainOptions{Owner: "server", Lease: 10 * time.Minute, Limit: 1})
+	if err != nil || len(list) != 1 {
+		t.Fatalf("got %d decisions, %v", len(list), err)
+	}
+	s.Close()
+	d.reboot(-48 * time.Hour)
+	s = d.open(t, path)
 	if got := time.UnixMilli(s.engine.now()); !got.Equal(d.wall) {
 		t.Errorf("the clock shows %s, want %s", got.UTC(), d.wall)
 	}
-	d.pass(maxLeft + time.Second)
-	if n := stale(t, s); n != 1 {
-		t.Errorf("after %s: %d claims ran out, want 1", maxLeft, n)
+	for _, step := range []struct {
+		after time.Duration
+		want  int
+	}{{10*time.Minute - time.Second, 0}, {time.Second, 2}} {
+		d.pass(step.after)
+		if n := stale(t, s); n != step.want {
+			t.Errorf("%s later: %d ran out, want %d", step.after, n, step.want)
+		}
 	}
 }
 
@@ -141,8 +185,7 @@ func TestHoldsAfterBoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close()
-	d.boot, d.up = "second", time.Minute
-	d.set(-48 * time.Hour)
+	d.reboot(-48 * time.Hour)
 	s = d.open(t, path)
 	if got := add(s, queue.Task{ID: "third", HourlyLimit: 1}); got.Ready.After(d.wall.Add(2 * time.Hour)) {
 		t.Errorf("the third task may go at %s, more than two hours after %s", got.Ready, d.wall)
@@ -180,8 +223,7 @@ func TestLeadAfterBoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close()
-	d.boot, d.up = "second", time.Minute
-	d.set(-48 * time.Hour)
+	d.reboot(-48 * time.Hour)
 	s = d.open(t, path)
 	d.pass(maxLead)
 	// Less than the 5 s between two tries to lead.

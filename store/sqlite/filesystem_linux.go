@@ -2,29 +2,27 @@ package sqlite
 
 import (
 	"fmt"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
-// remote returns the network file systems by their magic numbers.
-func remote() map[uint32]string {
-	return map[uint32]string{
-		0x6969: "NFS", 0x517b: "SMB", 0xff534d42: "CIFS", 0xfe534d42: "SMB", 0x5346414f: "AFS", 0x01021997: "9P",
-		0x00c36400: "Ceph", 0x01161970: "GFS2", 0x7461636f: "OCFS2", 0x0bd00bd0: "Lustre", 0x47504653: "GPFS", 0x19830326: "BeeGFS",
-	}
-}
-
-// local returns an error for a folder on a network file system.
+// local returns an error for a folder on NFS, SMB or 9P.
 func local(dir string) error {
-	var s syscall.Statfs_t
-	if err := syscall.Statfs(dir, &s); err != nil {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
 		return fmt.Errorf("inspect the file system of %s: %w", dir, err)
 	}
-	return checkMagic(dir, uint32(s.Type)) //nolint:gosec // a magic number has 32 bits, of whatever sign
+	return checkType(dir, uint32(s.Type)) //nolint:gosec // a type has 32 bits, of whatever sign
 }
 
-func checkMagic(dir string, magic uint32) error {
-	if name := remote()[magic]; name != "" {
-		return refused(dir, name)
+func checkType(dir string, fs uint32) error {
+	switch fs {
+	case unix.NFS_SUPER_MAGIC:
+		return refused(dir, "NFS")
+	case unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC:
+		return refused(dir, "SMB")
+	case unix.V9FS_MAGIC: // also the drives of Windows in WSL
+		return refused(dir, "9P")
 	}
 	return nil
 }

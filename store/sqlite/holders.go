@@ -83,14 +83,37 @@ func (h *holders) Ended(ctx context.Context, ids []string) (ended []string, err 
 	if err := ctx.Err(); err != nil || len(ids) == 0 && h.swept {
 		return nil, err
 	}
+	err = h.others(func(root *os.Root, id string, over bool) {
+		switch {
+		case !over:
+		case slices.Contains(ids, id):
+			ended = append(ended, id)
+		default:
+			_ = root.Remove(h.name(id)) // a file that cannot be deleted does no harm
+		}
+	})
+	h.swept = h.swept || err == nil
+	return ended, err
+}
+
+// alone reports whether every other process that leased decisions from the file has ended.
+func (h *holders) alone() bool {
+	alone := true
+	err := h.others(func(_ *os.Root, _ string, over bool) { alone = alone && over })
+	return err == nil && alone
+}
+
+// others calls f for the lock file of each other process. over is true if that process has ended,
+// and false if it is alive or its state is unknown.
+func (h *holders) others(f func(root *os.Root, id string, over bool)) error {
 	root, err := os.OpenRoot(filepath.Dir(h.path))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer root.Close()
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, e := range entries {
 		id, ok := strings.CutPrefix(e.Name(), h.name(""))
@@ -98,18 +121,12 @@ func (h *holders) Ended(ctx context.Context, ids []string) (ended []string, err 
 			continue
 		}
 		unlock, err := filelock.Try(root, e.Name())
-		switch {
-		case err != nil:
-			continue // the process is alive, or its state is unknown
-		case slices.Contains(ids, id):
-			ended = append(ended, id)
-		default:
-			_ = root.Remove(e.Name()) // a file that cannot be deleted does no harm
+		f(root, id, err == nil)
+		if err == nil {
+			unlock()
 		}
-		unlock()
 	}
-	h.swept = true
-	return ended, nil
+	return nil
 }
 
 // close drops the lock and deletes its file, because a process that stops has released its

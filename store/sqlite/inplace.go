@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -27,10 +26,6 @@ type files struct {
 	path   string
 	opened [3]os.FileInfo // by suffix; nil: the file did not exist
 	index  *walIndex
-	// folder is the state of the folder when its files were last checked. It is set only if the
-	// folder had not changed for some seconds. As long as the folder stays the same, no file was
-	// removed or renamed.
-	folder atomic.Pointer[os.FileInfo]
 
 	mu      sync.Mutex
 	written *written // nil: unknown so far
@@ -41,11 +36,6 @@ type files struct {
 	lostOnce    sync.Once
 	gone        chan struct{} // closed when lost is set
 }
-
-// settled is how long a folder must be unchanged before its modification time is trusted. File
-// systems store times in steps of up to two seconds, so a change that follows soon may not change
-// the time.
-const settled = 3 * time.Second
 
 // suffixes are appended to the path to get the names of the three files.
 var suffixes = [3]string{"", "-wal", "-shm"}
@@ -80,26 +70,8 @@ func (f *files) remember(before os.FileInfo) error {
 }
 
 // check returns an error unless all files are in place. After an ErrReplaced it always returns
-// that error. If the folder has not changed, it needs four system calls.
+// that error.
 func (f *files) check() error {
-	if err := f.err(); err != nil {
-		return err
-	}
-	folder, err := os.Stat(filepath.Dir(f.path))
-	if before := f.folder.Load(); err == nil && before != nil && os.SameFile(*before, folder) && folder.ModTime().Equal((*before).ModTime()) {
-		return f.checkContent()
-	}
-	if err := f.checkEach(); err != nil {
-		return err
-	}
-	if err == nil && time.Since(folder.ModTime()) > settled {
-		f.folder.Store(&folder)
-	}
-	return nil
-}
-
-// checkEach does the same as check, but always looks at each file.
-func (f *files) checkEach() error {
 	if err := f.err(); err != nil {
 		return err
 	}

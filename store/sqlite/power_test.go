@@ -45,7 +45,7 @@ func (d *disk) on(t *testing.T, more ...string) (*sqlqueue.Queue, *engine, error
 	if err := e.start(); err != nil {
 		return nil, nil, err
 	}
-	if err := e.Write(t.Context(), func(tx sqlstore.Tx) error { return migrate(tx, sqlstore.SQLite(), &clock{}) }); err != nil {
+	if err := e.Write(t.Context(), func(tx sqlstore.Tx) error { return migrate(tx, sqlstore.SQLite()) }); err != nil {
 		e.close()
 		return nil, nil, err
 	}

@@ -34,9 +34,8 @@ import (
 // Options configure a store. The zero value is usable.
 type Options struct {
 	// Now is the clock; nil: a monotonic clock that starts with the time of day, so that setting
-	// the time of day changes no lease. On Linux all processes that use the file share this
-	// clock; elsewhere each has its own. If the caller sets Now, the writer never waits for real
-	// time to pass.
+	// the time of day changes no lease. Each process has its own. If the caller sets Now, the
+	// writer never waits for real time to pass.
 	Now func() time.Time
 
 	machine machine // for tests; the zero value is the real one
@@ -97,22 +96,26 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 	c := newClock(o.machine)
 	e := &engine{files: newFiles(path), driver: by, dsn: uri(filepath.ToSlash(path)), pragmas: durable(), now: c.now, ahead: c.ahead, patient: o.Now == nil}
 	if o.Now != nil {
-		c.boot = ""
 		e.now = func() int64 { return o.Now().UnixMilli() }
 		e.ahead = func() time.Duration { return 0 }
 	}
 	if err := e.start(); err != nil {
 		return nil, medium(err)
 	}
-	d := sqlstore.SQLite()
-	err = e.Write(ctx, func(tx sqlstore.Tx) error { return migrate(tx, d, c) })
+	d, h := sqlstore.SQLite(), newHolders(path)
+	correct := o.Now == nil && h.alone()
+	err = e.Write(ctx, func(tx sqlstore.Tx) error {
+		if err := migrate(tx, d); err != nil || !correct {
+			return err
+		}
+		return setBack(tx, c.now())
+	})
 	if err == nil {
 		err = e.files.remember(before)
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.close())
 	}
-	h := newHolders(path)
 	return &Store{
 		engine: e, holders: h, queue: &tasks{sqlqueue.New(e, d, h), e}, records: sqlstore.NewRecords(e, d), ledgers: sqlstore.NewLedgers(e, d),
 		cursors: sqlstore.NewCursors(e, d), leaders: sqlstore.NewLeaders(e, d, slog.New(slog.DiscardHandler)), slots: sqlstore.NewSlots(e, d),
@@ -193,7 +196,7 @@ func (s *Store) Lost(ctx context.Context) error {
 		case <-s.engine.files.gone:
 			return s.engine.files.err()
 		case <-ticks.C:
-			_ = s.engine.files.checkEach() // an error other than ErrReplaced may be temporary
+			_ = s.engine.files.check() // an error other than ErrReplaced may be temporary
 		}
 	}
 }
@@ -237,7 +240,7 @@ func (s *Store) Rescue(ctx context.Context) (path string, err error) {
 // Healthy returns the last error of a write; nil: none. After an error it tries a write of the
 // size of a task, and returns nil once such a write succeeds.
 func (s *Store) Healthy() error {
-	if err := s.engine.files.checkEach(); err != nil {
+	if err := s.engine.files.check(); err != nil {
 		return err
 	}
 	failing := s.engine.writer.Failure.Load()

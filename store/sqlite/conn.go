@@ -2,10 +2,10 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -18,35 +18,30 @@ import (
 const maxStatements = 150
 
 // A conn is one connection to the database, with its prepared statements. It is not safe for
-// concurrent use. It calls the driver directly: package database/sql would double the time
-// of a statement.
+// concurrent use.
 type conn struct {
-	driver.Conn
-	prepared map[string]*statement
-	args     []driver.NamedValue
-	row      row
+	db       *sql.DB
+	pinned   *sql.Conn
+	prepared map[string]*sql.Stmt
 }
 
-// A statement is a prepared statement with positional parameters.
-type statement struct {
-	runner
-	order []int // index of the argument for each parameter, from 0
+// A connector opens connections with one driver and one name.
+type connector struct {
+	driver driver.Driver
+	dsn    string
 }
 
-// A runner is a driver's statement with the context methods.
-type runner interface {
-	driver.Stmt
-	driver.StmtExecContext
-	driver.StmtQueryContext
-}
+func (c connector) Connect(context.Context) (driver.Conn, error) { return c.driver.Open(c.dsn) }
+func (c connector) Driver() driver.Driver                        { return c.driver }
 
 // open opens a connection and sets it up.
 func open(d driver.Driver, dsn string, pragmas ...string) (*conn, error) {
-	dc, err := d.Open(dsn)
+	db := sql.OpenDB(connector{d, dsn})
+	pinned, err := db.Conn(context.Background())
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, db.Close())
 	}
-	c := &conn{Conn: dc, prepared: map[string]*statement{}}
+	c := &conn{db: db, pinned: pinned, prepared: map[string]*sql.Stmt{}}
 	for _, p := range pragmas {
 		if err := c.set(p); err != nil {
 			return nil, errors.Join(fmt.Errorf("pragma %s: %w", p, err), c.close())
@@ -117,7 +112,7 @@ func (c *conn) set(pragma string) error {
 
 func (c *conn) close() error {
 	c.forget()
-	return c.Close()
+	return errors.Join(c.pinned.Close(), c.db.Close())
 }
 
 // forget closes all prepared statements.
@@ -129,85 +124,42 @@ func (c *conn) forget() {
 }
 
 // prepare returns a prepared statement, and keeps it for the next call.
-func (c *conn) prepare(query string) (*statement, error) {
+func (c *conn) prepare(query string) (*sql.Stmt, error) {
 	if s, ok := c.prepared[query]; ok {
 		return s, nil
 	}
 	if len(c.prepared) >= maxStatements {
 		c.forget()
 	}
-	text, order := positional(query)
-	r, err := c.compile(text)
-	if err != nil {
-		return nil, err
+	s, err := c.pinned.PrepareContext(context.Background(), numbered(query))
+	if err == nil {
+		c.prepared[query] = s
 	}
-	s := &statement{r, order}
-	c.prepared[query] = s
-	return s, nil
+	return s, err
 }
 
-// compile prepares a statement. The caller closes it.
-func (c *conn) compile(text string) (runner, error) {
-	s, err := c.Prepare(text)
-	if err != nil {
-		return nil, err
-	}
-	r, ok := s.(runner)
-	if !ok {
-		return nil, errors.Join(errors.New("the driver is too old"), s.Close())
-	}
-	return r, nil
-}
-
-// positional replaces the parameters $1, $2, … by +?, and returns the index of each parameter's
-// argument. The driver binds ? faster than $1. The plus changes no value, but makes SQLite ignore
-// the values when it plans the query. Otherwise SQLite would compile a statement again when a
-// value changes, such as a LIMIT. See https://www.sqlite.org/qpsg.html.
-func positional(query string) (text string, order []int) {
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(query, "$")
-		b.WriteString(before)
-		if !found {
-			return b.String(), order
+// numbered replaces the parameters $1, $2, … by +?1, +?2, …. The plus changes no value, but makes
+// SQLite ignore the values when it plans the query. Otherwise SQLite would compile a statement
+// again when a value changes, such as a LIMIT. See https://www.sqlite.org/qpsg.html.
+func numbered(query string) string {
+	parts := strings.Split(query, "$")
+	for i, p := range parts[1:] {
+		mark := "$"
+		if p != "" && '0' <= p[0] && p[0] <= '9' {
+			mark = "+?"
 		}
-		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
-		n, err := strconv.Atoi(rest[:digits])
-		if err != nil {
-			b.WriteByte('$')
-		} else {
-			b.WriteString("+?")
-			order = append(order, n-1)
-		}
-		query = rest[digits:]
+		parts[i+1] = mark + p
 	}
-}
-
-// bind returns a statement, and the arguments in the order of its parameters. The arguments are
-// valid until the next call of bind.
-func (c *conn) bind(query string, args []any) (*statement, []driver.NamedValue, error) {
-	s, err := c.prepare(query)
-	if err != nil {
-		return nil, nil, err
-	}
-	c.args = c.args[:0]
-	for i, n := range s.order {
-		if n < 0 || n >= len(args) {
-			return nil, nil, fmt.Errorf("parameter $%d has no value", n+1)
-		}
-		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: args[n]})
-	}
-	return s, c.args, nil
+	return strings.Join(parts, "")
 }
 
 // exec runs a statement, and returns how many rows it changed.
 func (c *conn) exec(query string, args ...any) (int64, error) {
-	s, values, err := c.bind(query, args)
+	s, err := c.prepare(query)
 	if err != nil {
 		return 0, err
 	}
-	// A context that can be cancelled would cost a goroutine for each statement.
-	result, err := s.ExecContext(context.Background(), values)
+	result, err := s.ExecContext(context.Background(), args...)
 	if err != nil {
 		return 0, err
 	}
@@ -216,54 +168,47 @@ func (c *conn) exec(query string, args ...any) (int64, error) {
 
 // once runs a rare statement without keeping it prepared.
 func (c *conn) once(query string) error {
-	s, err := c.compile(query)
-	if err != nil {
-		return err
-	}
-	_, err = s.ExecContext(context.Background(), nil)
-	return errors.Join(err, s.Close())
+	_, err := c.pinned.ExecContext(context.Background(), query)
+	return err
 }
 
 // query runs a statement, calls each for every row, and returns the number of rows.
 func (c *conn) query(query string, each func(sqlstore.Row) error, args ...any) (n int64, err error) {
-	s, values, err := c.bind(query, args)
+	s, err := c.prepare(query)
 	if err != nil {
 		return 0, err
 	}
-	rows, err := s.QueryContext(context.Background(), values)
+	rows, err := s.QueryContext(context.Background(), args...)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	c.row.values = make([]driver.Value, len(rows.Columns()))
-	for {
-		if err := rows.Next(c.row.values); errors.Is(err, io.EOF) {
-			return n, nil
-		} else if err != nil {
-			return n, err
-		}
+	for rows.Next() {
 		n++
-		if err := each(&c.row); err != nil {
+		if err := each(row{rows}); err != nil {
 			return n, err
 		}
 	}
+	return n, rows.Err()
 }
 
 // A row is one row of a result.
-type row struct{ values []driver.Value }
+type row struct{ rows *sql.Rows }
 
 // Scan implements sqlstore.Row.
-func (r *row) Scan(dest ...any) error {
-	if len(dest) != len(r.values) {
-		return fmt.Errorf("%d columns for %d destinations", len(r.values), len(dest))
-	}
+func (r row) Scan(dest ...any) error {
+	columns := make([]any, len(dest))
 	for i, d := range dest {
-		if err := scan(d, r.values[i]); err != nil {
-			return fmt.Errorf("column %d: %w", i+1, err)
-		}
+		columns[i] = column{d}
 	}
-	return nil
+	return r.rows.Scan(columns...)
 }
+
+// A column is a destination that accepts any type and NULL.
+type column struct{ dest any }
+
+// Scan implements sql.Scanner.
+func (c column) Scan(value any) error { return scan(c.dest, value) }
 
 // scan stores a value in dest. It accepts any type, because SQLite keeps values of any type in
 // any column, and another program may have written the file.

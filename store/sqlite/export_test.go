@@ -13,6 +13,3 @@ func Change(tb testing.TB, s *Store, statements ...string) {
 	tb.Helper()
 	change(tb, s, statements...)
 }
-
-// CheckContent runs the second half of the check after each write.
-func CheckContent(s *Store) error { return s.engine.files.checkContent() }

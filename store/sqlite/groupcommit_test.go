@@ -130,15 +130,18 @@ func (c faultyConn) Prepare(query string) (driver.Stmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, ok := s.(runner)
-	if !ok {
-		return nil, errors.New("the driver is too old")
-	}
-	return faultyStatement{r, c.f, query}, nil
+	return faultyStatement{s.(statement), c.f, query}, nil
+}
+
+// A statement is a driver's statement.
+type statement interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
 }
 
 type faultyStatement struct {
-	runner
+	statement
 
 	f     *faulty
 	query string
@@ -150,7 +153,7 @@ func (s faultyStatement) ExecContext(ctx context.Context, args []driver.NamedVal
 			return nil, err
 		}
 	}
-	return s.runner.ExecContext(ctx, args)
+	return s.statement.ExecContext(ctx, args)
 }
 
 func openFaulty(t *testing.T) (*Store, *faulty) {

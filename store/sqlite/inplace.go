@@ -75,15 +75,18 @@ func (f *files) check() error {
 	if err := f.err(); err != nil {
 		return err
 	}
-	for i, opened := range f.opened {
-		if opened == nil {
+	if err := f.checkDatabase(); err != nil {
+		return err
+	}
+	for i := range suffixes[1:] {
+		if f.opened[i+1] == nil {
 			continue
 		}
-		if _, err := f.stat(i); err != nil {
+		if _, err := f.stat(i + 1); err != nil {
 			return err
 		}
 	}
-	return f.checkContent()
+	return nil
 }
 
 // stat returns the state of the i-th file, which was there when the database was opened. If the
@@ -109,18 +112,19 @@ type written struct {
 	checkpoints checkpoints
 }
 
-// checkContent returns an error if another program wrote to the database file, for example if a
-// backup was copied over it. SQLite itself writes to this file only in a checkpoint. checkContent
-// does not detect a change during a checkpoint.
-func (f *files) checkContent() error {
+// checkDatabase returns an error if the database file is not in place, or if another program wrote
+// to it, for example if a backup was copied over it. SQLite would continue with the other content,
+// accept further tasks, and lose all of them. SQLite itself writes to this file only in a
+// checkpoint. checkDatabase does not detect a change during a checkpoint.
+func (f *files) checkDatabase() error {
+	if f.opened[0] == nil {
+		return nil
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before, ok := f.index.read()
-	if !ok || before.running() {
-		return nil
-	}
-	info, err := f.stat(0) // it may have been removed or replaced since the check before
-	if err != nil {
+	info, err := f.stat(0)
+	if err != nil || !ok || before.running() {
 		return err
 	}
 	if after, ok := f.index.read(); !ok || after != before {

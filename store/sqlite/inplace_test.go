@@ -224,9 +224,9 @@ func compare(t *testing.T, path string, accepted *sync.Map) {
 	}
 }
 
-// TestReplacedWithinCheck removes or replaces the file between the two halves of the check after a
-// write. The file can be rescued as if the first half had seen it.
-func TestReplacedWithinCheck(t *testing.T) {
+// TestReplacedUnwritten removes or replaces the file while nothing is written. A look at the store's
+// health detects it, and the file can be rescued.
+func TestReplacedUnwritten(t *testing.T) {
 	t.Parallel()
 	for name, replace := range map[string]func(path string) error{
 		"removed": os.Remove,
@@ -248,7 +248,7 @@ func TestReplacedWithinCheck(t *testing.T) {
 			if err := replace(path); err != nil {
 				t.Fatal(err)
 			}
-			if err := sqlite.CheckContent(s); !errors.Is(err, queue.ErrUnavailable) || !errors.Is(err, sqlite.ErrReplaced) {
+			if err := s.Healthy(); !errors.Is(err, queue.ErrUnavailable) || !errors.Is(err, sqlite.ErrReplaced) {
 				t.Errorf("got %v, want it to be unavailable, and replaced", err)
 			}
 			rescued, err := s.Rescue(t.Context())

@@ -27,7 +27,7 @@ func TestPreparedOnce(t *testing.T) {
 	db := openRaw(t, path)
 	texts := statements()
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		text, _ := positional(texts[name])
+		text := numbered(texts[name])
 		if n := db.compilations(t, text); n != 0 {
 			t.Errorf("%s was compiled %d times more:\n%s", name, n, texts[name])
 		}

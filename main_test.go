@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -441,14 +440,7 @@ func documentCommand(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%q: got exit code %d, want %s", list, code, args[0])
 		}
 	}
-	var one, more json.RawMessage
-	decoder := json.NewDecoder(strings.NewReader(ts.ReadFile("stdout")))
-	if err := decoder.Decode(&one); err != nil {
-		ts.Fatalf("standard output is no JSON: %v", err)
-	}
-	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
-		ts.Fatalf("after the document: %v %s", err, more)
-	}
+	ts.Check(programtest.OneDocument(ts.ReadFile("stdout")))
 	for line := range strings.Lines(ts.ReadFile("stderr")) {
 		if strings.ContainsAny(line[:1], "{}[]") {
 			ts.Fatalf("JSON on standard error: %s", line)

@@ -72,6 +72,8 @@ const (
 //	http METHOD PATH STATUS [BODY] [header:value…]   send a request, and print the answer
 //	state STATE COUNT           wait until the queue has COUNT tasks in the state, or held
 //	fails CODE PROGRAM ARG…     run a program that must end with the exit code
+//	document CODE PROGRAM ARG…  run a program that must end with the exit code, and print one JSON
+//	                            document and nothing else
 //	image                       build an image of the agent in testdata, and set $IMAGE and $PORT
 //	postgres                    start a PostgreSQL server, and set $PG to a database's address
 //	postgres stop|start         crash the PostgreSQL server, or start it again
@@ -90,7 +92,7 @@ func TestScripts(t *testing.T) {
 		Setup:               setUp,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"gh": ghCommand, "serve": serveCommand, "halt": haltCommand, "hangup": hangupCommand, "storm": stormCommand, "ends": endsCommand, "rescued": rescuedCommand, "agent": agentCommand, "hook": hookCommand,
-			"http": httpCommand, "state": stateCommand, "fails": failsCommand, "upstream": upstreamCommand, "task": taskCommand,
+			"http": httpCommand, "state": stateCommand, "fails": failsCommand, "document": documentCommand, "upstream": upstreamCommand, "task": taskCommand,
 			"image": imageCommand, "postgres": postgresCommand, "until": untilCommand, "sql": sqlCommand,
 			"python": pythonCommand, "ready": readyCommand,
 		},

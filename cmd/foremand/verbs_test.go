@@ -353,6 +353,26 @@ func failsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+func documentCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: document CODE PROGRAM ARG…")
+	}
+	code := 0
+	err := ts.Exec(args[1], args[2:]...)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if want := number(ts, args[0]); code != want {
+		ts.Fatalf("got exit code %d, want %d", code, want)
+	}
+	ts.Check(programtest.OneDocument(ts.ReadFile("stdout")))
+	if text := ts.ReadFile("stderr"); text != "" {
+		ts.Fatalf("standard error: got %q, want nothing", text)
+	}
+}
+
 func untilCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: until TEXT [COUNT]")

@@ -2,8 +2,13 @@
 package programtest
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -22,4 +27,17 @@ func Write(path, content string) error {
 		return err
 	}
 	return os.WriteFile(path, []byte(content), 0o700) //nolint:gosec // a program
+}
+
+// OneDocument returns an error unless the output of a program is one JSON document and nothing else.
+func OneDocument(output string) error {
+	var one, more json.RawMessage
+	decoder := json.NewDecoder(strings.NewReader(output))
+	if err := decoder.Decode(&one); err != nil {
+		return fmt.Errorf("the output is no JSON: %w", err)
+	}
+	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("the output goes on after the document: %v %s", err, more)
+	}
+	return nil
 }

@@ -35,3 +35,12 @@ func TestWrite(t *testing.T) {
 	}
 	all.Wait()
 }
+
+func TestOneDocument(t *testing.T) {
+	t.Parallel()
+	for output, want := range map[string]bool{"{}\n": true, " [1, 2]": true, "": false, "text": false, "{} {}": false, "{}\ntext": false, "{": false} {
+		if err := programtest.OneDocument(output); (err == nil) != want {
+			t.Errorf("%q: got %v", output, err)
+		}
+	}
+}

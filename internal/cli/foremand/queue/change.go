@@ -20,7 +20,7 @@ type changeOptions struct {
 	Tasks []string // their IDs
 	// Change changes a task. The queue's log records by as its author.
 	Change func(ctx context.Context, q queue.Queue, id, by string) error
-	Done   string // printed after the ID of a changed task
+	Done   string // the result of a changed task, such as "cancelled"
 }
 
 func retryCommand(shared *sharedOptions) *cobra.Command {
@@ -32,12 +32,12 @@ func retryCommand(shared *sharedOptions) *cobra.Command {
 		if reason != "" && !asks {
 			return errors.New("--reason needs --ask-again")
 		}
-		o.Done, o.Change = "is retried", func(ctx context.Context, q queue.Queue, id, by string) error {
+		o.Done, o.Change = "retried", func(ctx context.Context, q queue.Queue, id, by string) error {
 			_, err := q.Retry(ctx, id, by)
 			return err
 		}
 		if asks {
-			o.Done, o.Change = "is asked again", func(ctx context.Context, q queue.Queue, id, by string) error {
+			o.Done, o.Change = "asked again", func(ctx context.Context, q queue.Queue, id, by string) error {
 				_, err := q.AskAgain(ctx, id, by, reason)
 				return err
 			}
@@ -51,13 +51,13 @@ func retryCommand(shared *sharedOptions) *cobra.Command {
 }
 
 func cancelCommand(shared *sharedOptions) *cobra.Command {
-	o := changeOptions{sharedOptions: shared, Done: "is cancelled"}
+	o := changeOptions{sharedOptions: shared, Done: "cancelled"}
 	o.Change = func(ctx context.Context, q queue.Queue, id, by string) error { return q.Cancel(ctx, id, by) }
 	return changeCommand(&o, "cancel TASK…", "Cancel tasks that are not done")
 }
 
 func releaseCommand(shared *sharedOptions) *cobra.Command {
-	o := changeOptions{sharedOptions: shared, Done: "is released"}
+	o := changeOptions{sharedOptions: shared, Done: "released"}
 	o.Change = func(ctx context.Context, q queue.Queue, id, _ string) error {
 		err := q.ReleaseClaim(ctx, queue.Ref{ID: id}, 0)
 		if errors.Is(err, queue.ErrLost) {
@@ -85,18 +85,40 @@ func changeCommand(o *changeOptions, use, short string) *cobra.Command {
 	}
 }
 
+// A changedRow is the result of one task in the printed JSON. The format is stable: new versions only
+// add fields.
+type changedRow struct {
+	ID     string `json:"task_id"`
+	Result string `json:"result"`          // "failed", or what was done, such as "cancelled"
+	Error  string `json:"error,omitempty"` // why the task was not changed
+}
+
 // runChange changes each task. It continues after a task that cannot be changed, and reports it.
 func runChange(ctx context.Context, o changeOptions) error {
 	by := strings.TrimSpace("foremand queue " + o.Env.Getenv("USER"))
 	return o.with(ctx, func(q queue.Queue) error {
 		code := command.ExitOK
+		var rows []changedRow
 		for _, id := range o.Tasks {
-			if err := o.Change(ctx, q, id, by); err != nil {
-				fmt.Fprintf(o.Env.Stderr, "Error: %s\n", sanitize.Line(err.Error()))
+			err := o.Change(ctx, q, id, by)
+			if err != nil {
 				code = command.ExitFailed
-				continue
 			}
-			fmt.Fprintf(o.Env.Stdout, "%s %s\n", id, o.Done)
+			switch {
+			case o.JSON && err != nil:
+				rows = append(rows, changedRow{id, "failed", err.Error()})
+			case o.JSON:
+				rows = append(rows, changedRow{ID: id, Result: o.Done})
+			case err != nil:
+				fmt.Fprintf(o.Env.Stderr, "Error: %s\n", sanitize.Line(err.Error()))
+			default:
+				fmt.Fprintf(o.Env.Stdout, "%s is %s\n", id, o.Done)
+			}
+		}
+		if o.JSON {
+			if err := printJSON(o.Env.Stdout, map[string]any{"version": 1, "tasks": rows}); err != nil {
+				return err
+			}
 		}
 		return command.Reported(code)
 	})

@@ -48,23 +48,36 @@ func runDrain(ctx context.Context, o drainOptions) error {
 		defer cancel()
 	}
 	return o.with(ctx, func(q queue.Queue) error {
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			stats, err := q.Stats(ctx)
-			left := stats.States[queue.Pending] + stats.States[queue.Claimed] + stats.States[queue.Completed]
-			if err != nil || left == 0 {
-				return err
-			}
-			unfinished := fmt.Errorf("%s not done yet", format.Count(left, "task"))
-			if !o.Wait {
-				return unfinished
-			}
-			select {
-			case <-wait.Done():
-				return fmt.Errorf("%w: %w", unfinished, context.Cause(wait))
-			case <-tick.C:
-			}
+		left, err := await(ctx, wait, q, o.Wait)
+		if o.JSON && (err == nil || left > 0) {
+			return o.printCount("unfinished", left, err)
 		}
+		return err
 	})
+}
+
+// await returns the number of unfinished tasks, and an error unless the number is 0. With again, await
+// counts the tasks every second until none is unfinished or the context wait ends.
+func await(ctx, wait context.Context, q queue.Queue, again bool) (int, error) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		stats, err := q.Stats(ctx)
+		if err != nil {
+			return 0, err
+		}
+		left := stats.States[queue.Pending] + stats.States[queue.Claimed] + stats.States[queue.Completed]
+		if left == 0 {
+			return 0, nil
+		}
+		unfinished := fmt.Errorf("%s not done yet", format.Count(left, "task"))
+		if !again {
+			return left, unfinished
+		}
+		select {
+		case <-wait.Done():
+			return left, fmt.Errorf("%w: %w", unfinished, context.Cause(wait))
+		case <-tick.C:
+		}
+	}
 }

@@ -44,10 +44,14 @@ func runPurge(ctx context.Context, o purgeOptions) error {
 		for {
 			n, err := q.Purge(ctx, before, purgeBatch)
 			total += n
-			if err != nil || n < purgeBatch {
-				fmt.Fprintf(o.Env.Stdout, "%d tasks deleted\n", total)
-				return err
+			if err == nil && n == purgeBatch {
+				continue
 			}
+			if o.JSON {
+				return o.printCount("deleted", total, err)
+			}
+			fmt.Fprintf(o.Env.Stdout, "%d tasks deleted\n", total)
+			return err
 		}
 	})
 }

@@ -19,7 +19,7 @@ func Command(env process.Env) *cobra.Command {
 	fl := c.PersistentFlags()
 	fl.StringVar(&o.Config, "config", "", "the `file` with the configuration")
 	fl.StringVar(&o.Queue, "queue-db", "", "`file` of the queue, or postgres://…")
-	fl.BoolVar(&o.JSON, "json", false, "print JSON")
+	fl.BoolVar(&o.JSON, "json", false, "print one JSON document, and nothing else")
 	c.AddCommand(listCommand(o), showCommand(o), retryCommand(o), cancelCommand(o), releaseCommand(o), purgeCommand(o), drainCommand(o))
 	return c
 }

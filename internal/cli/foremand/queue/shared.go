@@ -49,3 +49,16 @@ func (o sharedOptions) with(ctx context.Context, f func(queue.Queue) error) (err
 	defer func() { err = errors.Join(err, command.Failed(q.Close())) }()
 	return command.Failed(f(q))
 }
+
+// printCount prints the JSON document of a command that counts tasks. A failure is in the document,
+// and ends the command with [command.ExitFailed].
+func (o sharedOptions) printCount(key string, n int, failure error) error {
+	document := map[string]any{"version": 1, key: n}
+	if failure != nil {
+		document["error"] = failure.Error()
+	}
+	if err := printJSON(o.Env.Stdout, document); err != nil || failure == nil {
+		return err
+	}
+	return command.Reported(command.ExitFailed)
+}

@@ -2,7 +2,6 @@ package ecosystem
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -61,56 +60,6 @@ type unit struct {
 type step struct {
 	phase phase
 	line  string
-}
-
-// images are the default images.
-var images = map[string]string{
-	"node":     "node:22-bookworm-slim",
-	"bun":      "oven/bun:1-debian",
-	"go":       "golang:1.26-bookworm",
-	"python":   "python:3.13-bookworm",
-	"uv":       "ghcr.io/astral-sh/uv:python3.13-bookworm",
-	"rust":     "rust:1-bookworm",
-	"maven":    "maven:3-eclipse-temurin-21",
-	"gradle":   "gradle:8-jdk21",
-	"dotnet":   "mcr.microsoft.com/dotnet/sdk:10.0",
-	"bundler":  "ruby:3.4-bookworm",
-	"composer": "composer:2",
-	"mix":      "elixir:1.18",
-	"swift":    "swift:6.2-bookworm",
-	"deno":     "denoland/deno:debian",
-	"cmake":    "mcr.microsoft.com/devcontainers/cpp:1-bookworm",
-	"make":     "buildpack-deps:bookworm",
-	"just":     "buildpack-deps:bookworm",
-	"git":      "buildpack-deps:bookworm-scm",
-}
-
-// ecosystems maps package managers to ecosystems. A manager without an image in images uses the
-// image of its ecosystem.
-var ecosystems = map[string]string{"npm": "node", "pnpm": "node", "yarn": "node", "bun": "node", "uv": "python", "pip": "python", "poetry": "python"}
-
-// Ecosystems returns the keys of [Options.Images].
-func Ecosystems() []string {
-	keys := slices.Concat(slices.Collect(maps.Keys(images)), slices.Collect(maps.Keys(ecosystems)))
-	slices.Sort(keys)
-	return slices.Compact(keys)
-}
-
-// image returns the image of a package manager, and the key of [Options.Images] that replaces it.
-func (o Options) image(manager string) (image, key string) {
-	key = manager
-	if manager == "cargo" {
-		key = "rust"
-	}
-	for _, at := range []string{key, ecosystems[key]} {
-		if image = o.Images[at]; image != "" {
-			return image, key
-		}
-	}
-	if image = images[key]; image == "" {
-		image = images[ecosystems[key]]
-	}
-	return image, key
 }
 
 // A lock describes the files that pin the dependencies of a setup.

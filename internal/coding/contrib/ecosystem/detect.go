@@ -5,8 +5,8 @@
 // The repository may be hostile. So command lines contain no text of the repository. A manifest
 // that cannot be read causes only a warning.
 //
-// A new ecosystem is a row of toolchains, or a file with a function in units if it needs more than
-// the names of files and a pattern.
+// A new ecosystem is a row of the table in table.go. If it needs more than the names of files and a
+// pattern, it also has a file with a function that units calls.
 package ecosystem
 
 import (
@@ -69,7 +69,7 @@ func Detect(tree Tree, o Options) (Detection, error) {
 	return d, s.failed
 }
 
-// units returns the ecosystems of a folder; that of package.json comes first.
+// units returns the ecosystems of a folder, in the order of the table.
 func units(s *source, o Options, dir string) []unit {
 	var found []unit
 	add := func(u unit, ok bool) {
@@ -77,21 +77,19 @@ func units(s *source, o Options, dir string) []unit {
 			found = append(found, u)
 		}
 	}
-	for _, detect := range []func(*source, Options, string) (unit, bool){node, golang, rust, python, maven, gradle} {
-		add(detect(s, o, dir))
+	special := map[string]func(*source, Options, string) (unit, bool){
+		"node": node, "go": golang, "rust": rust, "python": python, "maven": maven, "gradle": gradle, "make": makefile,
 	}
-	all := toolchains()
-	for _, t := range all {
-		if !t.alone {
-			add(t.detect(s, o, dir))
+	for _, e := range ecosystems {
+		detect := special[e.name]
+		if detect == nil {
+			detect = e.detect
 		}
-	}
-	if len(found) == 0 {
-		add(makefile(s, dir))
-	}
-	for _, t := range all {
-		if t.alone && !slices.ContainsFunc(found, func(u unit) bool { return u.manager != "make" || len(u.commands) > 0 }) {
-			add(t.detect(s, o, dir))
+		switch {
+		case e.name == "make" && len(found) > 0:
+		case e.alone && slices.ContainsFunc(found, func(u unit) bool { return u.manager != "make" || len(u.commands) > 0 }):
+		default:
+			add(detect(s, o, dir))
 		}
 	}
 	return found
@@ -124,22 +122,6 @@ func (d *Detection) add(s *source, o Options, dir string) {
 	for _, c := range commands {
 		d.Commands = append(d.Commands, c.Command)
 	}
-}
-
-// manifests returns the files that make a folder a separate package. Makefiles, requirements files
-// and the files of CMake and just are not in the list, because in nested folders they are often only
-// for documentation, or parts of the root's build.
-func manifests() []string {
-	list := []string{
-		"package.json", "go.mod", "Cargo.toml", "pyproject.toml", "setup.py", "pom.xml",
-		"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts",
-	}
-	for _, t := range toolchains() {
-		if !t.alone {
-			list = append(list, t.manifests...)
-		}
-	}
-	return list
 }
 
 // owners returns the nested packages that contain a changed file, sorted. A file belongs to the

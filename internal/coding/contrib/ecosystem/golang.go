@@ -8,30 +8,28 @@ import (
 // golang returns the unit of a Go module. Targets "lint" and "test" of its Makefile replace go vet
 // and go test, because maintainers know the flags that their tests need.
 func golang(s *source, o Options, dir string) (unit, bool) {
-	file, ok := s.has(dir, "go.mod")
+	e := row("go")
+	m := e.managers[0]
+	file, ok := s.has(dir, e.manifests...)
 	if !ok {
 		return unit{}, false
 	}
-	u := unit{manager: "go", commands: []step{{lint, "go vet ./..."}, {test, "go test ./..."}}}
+	u := unit{manager: m.name}
 	targets := makeTargets(s, dir)
-	for i, name := range []string{"lint", "test"} {
-		if targets[name] {
-			u.commands[i].line = "make " + name
+	for _, c := range e.commands {
+		if name := map[phase]string{lint: "lint", test: "test"}[c.phase]; targets[name] {
+			c.line = "make " + name
 		}
+		u.commands = append(u.commands, c.step)
 	}
 	if s.any(dir, "vendor/modules.txt") {
 		return u, true // the repository contains the modules
 	}
-	l := lock{wanted: "go.sum"}
-	for _, name := range []string{"go.sum", "go.work.sum"} {
-		if sum, ok := s.has(dir, name); ok {
-			l.files = append(l.files, sum)
-		}
-	}
+	l := lock{wanted: m.locks[0], files: s.all(dir, m.locks...)}
 	if len(l.files) == 0 {
 		l.needed = requires(string(s.text(file, maxManifest)))
 	}
-	u.setup = l.setup(o, dir, "go mod download")
+	u.setup = l.setup(o, dir, m.setup)
 	return u, true
 }
 

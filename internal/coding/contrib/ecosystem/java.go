@@ -2,6 +2,7 @@ package ecosystem
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -9,16 +10,18 @@ import (
 // accept a patch that changes it. If a project above lists the folder as a module, that project
 // builds it, and the unit has no commands.
 func maven(s *source, o Options, dir string) (unit, bool) {
-	file, ok := s.has(dir, "pom.xml")
+	e := row("maven")
+	m := e.managers[0]
+	file, ok := s.has(dir, e.manifests...)
 	if !ok {
 		return unit{}, false
 	}
-	u := unit{manager: "maven"}
+	u := unit{manager: m.name}
 	if mavenModule(s, dir) {
 		return u, true
 	}
-	u.setup = lock{files: []string{file}}.setup(o, dir, "mvn -B -ntp dependency:go-offline")
-	u.commands = []step{{test, "mvn -B -o test"}}
+	u.setup = lock{files: []string{file}}.setup(o, dir, m.setup)
+	u.commands = []step{e.commands[0].step}
 	return u, true
 }
 
@@ -26,7 +29,7 @@ func maven(s *source, o Options, dir string) (unit, bool) {
 func mavenModule(s *source, dir string) bool {
 	for at := dir; at != ""; {
 		at = parent(at)
-		file, ok := s.has(at, "pom.xml")
+		file, ok := s.has(at, row("maven").manifests...)
 		if !ok {
 			continue
 		}
@@ -46,26 +49,17 @@ func mavenModule(s *source, dir string) bool {
 // gradle returns the unit of a Gradle build. The build files pin the versions, as in Maven. A
 // folder below one with a settings file is a subproject, which has no commands.
 func gradle(s *source, o Options, dir string) (unit, bool) {
-	scripts := []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"}
-	if !s.any(dir, scripts...) {
+	e := row("gradle")
+	m := e.managers[0]
+	if !s.any(dir, e.manifests...) {
 		return unit{}, false
 	}
-	u := unit{manager: "gradle"}
-	if !s.any(dir, "settings.gradle", "settings.gradle.kts") {
-		for at := dir; at != ""; {
-			at = parent(at)
-			if s.any(at, "settings.gradle", "settings.gradle.kts") {
-				return u, true
-			}
-		}
+	u := unit{manager: m.name}
+	if e.member(s, dir) {
+		return u, true
 	}
-	var l lock
-	for _, name := range append(scripts, "gradle.lockfile", "gradle.properties", "gradle/libs.versions.toml", "gradle/verification-metadata.xml") {
-		if file, ok := s.has(dir, name); ok {
-			l.files = append(l.files, file)
-		}
-	}
-	u.setup = l.setup(o, dir, "gradle --no-daemon testClasses")
-	u.commands = []step{{test, "gradle --no-daemon --offline test"}}
+	l := lock{files: s.all(dir, slices.Concat(e.manifests, m.locks, e.pins)...)}
+	u.setup = l.setup(o, dir, m.setup)
+	u.commands = []step{e.commands[0].step}
 	return u, true
 }

@@ -125,14 +125,3 @@ func generatedRules(s *source) []string {
 	}
 	return rules
 }
-
-// lockfiles are the names, in lower case, of the files in which package managers pin versions.
-var lockfiles = []string{
-	"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb", "deno.lock",
-	"go.sum", "go.work.sum", "uv.lock", "poetry.lock", "pdm.lock", "pipfile.lock", "cargo.lock", "gradle.lockfile",
-	"packages.lock.json", "gemfile.lock", "composer.lock", "mix.lock", "package.resolved", "pubspec.lock", "flake.lock",
-}
-
-// IsLockfile reports whether a file of that name, without a folder, pins versions for a package
-// manager. Case is ignored.
-func IsLockfile(name string) bool { return slices.Contains(lockfiles, strings.ToLower(name)) }

@@ -3,15 +3,15 @@ package ecosystem
 import "strings"
 
 // makefile returns the unit of a Makefile. It is used only if a folder has no other ecosystem.
-func makefile(s *source, dir string) (unit, bool) {
+func makefile(s *source, _ Options, dir string) (unit, bool) {
 	targets := makeTargets(s, dir)
 	if targets == nil {
 		return unit{}, false
 	}
 	u := unit{manager: "make"}
-	for i, name := range []string{"lint", "check", "test"} {
-		if targets[name] {
-			u.commands = append(u.commands, step{phase(i), "make " + name})
+	for _, c := range row("make").commands {
+		if targets[c.line] {
+			u.commands = append(u.commands, step{c.phase, "make " + c.line})
 		}
 	}
 	return u, true
@@ -20,7 +20,7 @@ func makefile(s *source, dir string) (unit, bool) {
 // makeTargets returns the targets of the Makefile that make would read, without patterns and
 // special ones; nil where there is none.
 func makeTargets(s *source, dir string) map[string]bool {
-	file, ok := s.has(dir, "GNUmakefile", "makefile", "Makefile")
+	file, ok := s.has(dir, row("make").files()...)
 	if !ok {
 		return nil
 	}

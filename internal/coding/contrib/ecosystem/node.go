@@ -8,17 +8,6 @@ import (
 	"strings"
 )
 
-// nodeLockfiles are the lockfiles of the package managers for package.json.
-var nodeLockfiles = []struct {
-	manager string
-	files   []string
-}{
-	{"npm", []string{"package-lock.json", "npm-shrinkwrap.json"}},
-	{"pnpm", []string{"pnpm-lock.yaml"}},
-	{"yarn", []string{"yarn.lock"}},
-	{"bun", []string{"bun.lock", "bun.lockb"}},
-}
-
 // A nodePackage is the content of a package.json.
 type nodePackage struct {
 	file         string
@@ -31,7 +20,7 @@ type nodePackage struct {
 // nodeManifest reads the package.json of a folder. found is false if there is none, or if it
 // cannot be read.
 func nodeManifest(s *source, dir string) (p nodePackage, found bool) {
-	file, ok := s.has(dir, "package.json")
+	file, ok := s.has(dir, row("node").manifests...)
 	if !ok {
 		return nodePackage{}, false
 	}
@@ -63,52 +52,36 @@ func nodeManifest(s *source, dir string) (p nodePackage, found bool) {
 }
 
 // nodeManager returns the package manager of a folder and its lock.
-func nodeManager(s *source, dir string, p nodePackage) (manager string, l lock) {
+func nodeManager(s *source, dir string, p nodePackage) (m manager, l lock) {
 	l.needed = p.dependencies || len(p.workspaces) > 0
+	e := row("node")
 	var found []string
-	all := map[string][]string{}
-	for _, of := range nodeLockfiles {
-		for _, name := range of.files {
-			if file, ok := s.has(dir, name); ok {
-				all[of.manager] = append(all[of.manager], file)
-			}
-		}
-		if len(all[of.manager]) > 0 {
-			found = append(found, of.manager)
+	for _, m := range e.managers {
+		if s.any(dir, m.locks...) {
+			found = append(found, m.name)
 		}
 	}
 	name, _, _ := strings.Cut(p.declared, "@")
-	i := slices.IndexFunc(nodeLockfiles, func(of struct {
-		manager string
-		files   []string
-	}) bool {
-		return of.manager == name
-	})
+	m, declared := e.manager(name)
 	switch {
-	case i >= 0:
-		manager = name
+	case declared:
 	case len(found) > 0:
-		manager = found[0]
+		m, _ = e.manager(found[0])
 	default:
-		manager = "npm"
+		m = e.managers[0]
 	}
-	if p.declared != "" && i < 0 {
+	if p.declared != "" && !declared {
 		s.warn("%s: packageManager %q is ignored: want npm, pnpm, yarn or bun", p.file, p.declared)
 	}
-	if i < 0 && len(found) > 1 {
+	if !declared && len(found) > 1 {
 		both := strings.Join(found, " and ")
 		l.block = &Block{
 			"There are lockfiles of " + both + ", and packageManager selects none of them.",
 			"Ask the maintainers which of " + both + " counts; package.json can name it as packageManager.",
 		}
 	}
-	l.files = all[manager]
-	for _, of := range nodeLockfiles {
-		if of.manager == manager {
-			l.wanted = of.files[0]
-		}
-	}
-	return manager, l
+	l.files, l.wanted = s.all(dir, m.locks...), m.locks[0]
+	return m, l
 }
 
 // node returns the unit of a package.json.
@@ -118,13 +91,19 @@ func node(s *source, o Options, dir string) (unit, bool) {
 		return unit{}, false
 	}
 	root, rootPackage := nodeRoot(s, dir, p)
-	manager, l := nodeManager(s, root, rootPackage)
-	u := unit{manager: manager, setup: l.setup(o, root, nodeSetup(s, root, manager, rootPackage.declared))}
-	run := map[string]string{"npm": "npm run ", "pnpm": "corepack pnpm run ", "yarn": "corepack yarn run ", "bun": "bun run "}[manager]
-	if u.setup == nil && (manager == "pnpm" || manager == "yarn") {
-		run = "npm run " // without a setup, corepack cannot download the manager
+	m, l := nodeManager(s, root, rootPackage)
+	install := m.setup
+	if m.name == "yarn" && berry(s, root, rootPackage.declared) {
+		install = m.otherSetup
 	}
-	for i, name := range []string{"lint", "typecheck", "test", "build"} {
+	u := unit{manager: m.name, setup: l.setup(o, root, install)}
+	e := row("node")
+	run := m.run
+	if u.setup == nil && strings.HasPrefix(run, "corepack ") {
+		run = e.managers[0].run // without a setup, corepack cannot download the manager
+	}
+	for _, c := range e.commands {
+		name := c.line
 		body, ok := p.scripts[name]
 		if !ok {
 			continue
@@ -137,7 +116,7 @@ func node(s *source, o Options, dir string) (unit, bool) {
 		if line == "npm run test" {
 			line = "npm test"
 		}
-		u.commands = append(u.commands, step{phase(i), line})
+		u.commands = append(u.commands, step{c.phase, line})
 	}
 	return u, true
 }
@@ -153,21 +132,6 @@ func nodeRoot(s *source, dir string, p nodePackage) (string, nodePackage) {
 		}
 	}
 	return dir, p
-}
-
-// nodeSetup returns the command that installs the packages of a lockfile. It does not run their
-// install scripts.
-func nodeSetup(s *source, dir, manager, declared string) string {
-	switch {
-	case manager == "npm":
-		return "npm ci --ignore-scripts"
-	case manager == "yarn" && berry(s, dir, declared):
-		return "corepack yarn install --immutable --mode=skip-build"
-	case manager == "bun":
-		return "bun install --frozen-lockfile --ignore-scripts"
-	default:
-		return "corepack " + manager + " install --frozen-lockfile --ignore-scripts"
-	}
 }
 
 // berry reports whether a package uses Yarn 2 or newer.

@@ -17,7 +17,7 @@ var requirementFiles = []string{
 
 // python returns the unit of a Python project.
 func python(s *source, o Options, dir string) (unit, bool) {
-	if !s.any(dir, "pyproject.toml", "setup.py", "requirements.txt") {
+	if !s.any(dir, row("python").files()...) {
 		return unit{}, false
 	}
 	var project map[string]any
@@ -85,28 +85,26 @@ func pythonManager(s *source, dir string, project map[string]any) string {
 // pythonLock returns the lockfile of a project, and the command that installs its
 // dependencies.
 func pythonLock(s *source, dir, manager string) (l lock, line string) {
-	uvLock, uv := s.has(dir, "uv.lock")
-	poetryLock, poetry := s.has(dir, "poetry.lock")
+	e := row("python")
+	m, _ := e.manager(manager)
+	uv, poetry := s.any(dir, "uv.lock"), s.any(dir, "poetry.lock")
 	if manager == "pip" && uv && poetry {
 		l.block = &Block{
 			"There are lockfiles of uv and poetry, and pyproject.toml configures neither tool.",
 			"Ask the maintainers which of uv.lock and poetry.lock counts; the other one has to be removed.",
 		}
-		return l, "uv sync --frozen --no-install-project"
+		return l, e.managers[0].setup
 	}
-	switch {
-	case uv && manager == "uv":
-		l.files, l.wanted, line = []string{uvLock}, "uv.lock", "uv sync --frozen --no-install-project"
-		if file, ok := s.has(dir, "pyproject.toml"); ok && table(s.toml(file), "tool", "uv", "workspace") != nil {
-			line = "uv sync --frozen --all-packages --no-install-workspace"
+	if l.files = s.all(dir, m.locks...); len(l.files) > 0 {
+		l.wanted, line = m.locks[0], m.setup
+		if file, ok := s.has(dir, "pyproject.toml"); ok && manager == "uv" && table(s.toml(file), "tool", "uv", "workspace") != nil {
+			line = m.otherSetup
 		}
 		return l, line
-	case poetry && manager == "poetry":
-		l.files, l.wanted = []string{poetryLock}, "poetry.lock"
-		return l, "poetry install --no-root"
 	}
 	r := requirements{s: s, seen: map[string]bool{}}
-	line = "pip install --only-binary=:all:"
+	pip, _ := e.manager("pip")
+	line = pip.setup
 	for _, name := range requirementFiles {
 		if file, ok := s.has(dir, name); ok {
 			r.read(file, 0)
@@ -125,9 +123,12 @@ func pythonLock(s *source, dir, manager string) (l lock, line string) {
 		}
 		return l, line
 	}
-	wanted := map[string]string{"uv": "uv sync --frozen --no-install-project", "poetry": "poetry install --no-root", "pip": "pip install --only-binary=:all: -r requirements.txt"}
-	l.wanted = map[string]string{"uv": "uv.lock", "poetry": "poetry.lock", "pip": "pinned requirements.txt"}[manager]
-	return l, wanted[manager]
+	if manager == "pip" {
+		l.wanted = "pinned requirements.txt"
+		return l, pip.setup + " -r requirements.txt"
+	}
+	l.wanted = m.locks[0]
+	return l, m.setup
 }
 
 // requirements are the requirements files of a folder, and the files that they include.
@@ -234,24 +235,26 @@ func pythonEnv(o Options, dir, manager string) []string {
 // pythonCommands returns the checks that a project is configured for. locks are the files that its
 // setup reads.
 func pythonCommands(s *source, dir string, project map[string]any, locks []string) []step {
-	setupCfg, _ := s.has(dir, "setup.cfg")
-	named := func(section string) bool {
-		return setupCfg != "" && strings.Contains(string(s.text(setupCfg, maxManifest)), section)
-	}
 	var steps []step
-	if table(project, "tool", "ruff") != nil || s.any(dir, "ruff.toml", ".ruff.toml") {
-		steps = append(steps, step{lint, "ruff check ."})
-	}
-	if table(project, "tool", "mypy") != nil || s.any(dir, "mypy.ini", ".mypy.ini") || named("[mypy]") {
-		steps = append(steps, step{typecheck, "mypy ."})
-	}
-	switch tests := pythonTests(s, dir); {
-	case table(project, "tool", "pytest") != nil || s.any(dir, "pytest.ini", "conftest.py") || namesPytest(s, dir, locks):
-		steps = append(steps, step{test, "python -m pytest"})
-	case tests == "tests" && !s.any(dir, "tests/__init__.py"):
-		steps = append(steps, step{test, "python -m unittest discover -s tests"})
-	case tests != "":
-		steps = append(steps, step{test, "python -m unittest"})
+	for _, c := range row("python").commands {
+		configured := table(project, "tool", c.tool) != nil || s.any(dir, c.files...)
+		switch c.tool {
+		case "mypy":
+			if file, ok := s.has(dir, "setup.cfg"); ok && !configured {
+				configured = strings.Contains(string(s.text(file, maxManifest)), "[mypy]")
+			}
+		case "pytest":
+			configured = configured || namesPytest(s, dir, locks)
+		case "unittest":
+			tests := pythonTests(s, dir)
+			configured = tests != "" && !slices.ContainsFunc(steps, func(s step) bool { return s.phase == test })
+			if tests == "tests" && !s.any(dir, "tests/__init__.py") {
+				c.line += " discover -s tests"
+			}
+		}
+		if configured {
+			steps = append(steps, c.step)
+		}
 	}
 	return steps
 }

@@ -4,7 +4,9 @@ import "strings"
 
 // rust returns the unit of a Cargo.toml.
 func rust(s *source, o Options, dir string) (unit, bool) {
-	file, ok := s.has(dir, "Cargo.toml")
+	e := row("rust")
+	m := e.managers[0]
+	file, ok := s.has(dir, e.manifests...)
 	if !ok {
 		return unit{}, false
 	}
@@ -13,16 +15,15 @@ func rust(s *source, o Options, dir string) (unit, bool) {
 	if table(manifest, "workspace") == nil {
 		root = cargoRoot(s, dir)
 	}
-	l := lock{wanted: "Cargo.lock", needed: cargoDependencies(manifest)}
-	locked := ""
-	if file, ok := s.has(root, "Cargo.lock"); ok {
-		l.files, locked = []string{file}, " --locked"
+	l := lock{wanted: m.locks[0], needed: cargoDependencies(manifest), files: s.all(root, m.locks...)}
+	u := unit{manager: m.name, setup: l.setup(o, root, m.setup)}
+	for _, c := range e.commands {
+		if len(l.files) == 0 {
+			c.line = strings.Replace(c.line, " --locked", "", 1)
+		}
+		u.commands = append(u.commands, c.step)
 	}
-	return unit{
-		manager:  "cargo",
-		setup:    l.setup(o, root, "cargo fetch --locked"),
-		commands: []step{{typecheck, "cargo check" + locked + " --offline"}, {test, "cargo test" + locked + " --offline"}},
-	}, true
+	return u, true
 }
 
 // cargoRoot returns the folder of the Cargo workspace that contains a crate; otherwise the folder
@@ -30,7 +31,7 @@ func rust(s *source, o Options, dir string) (unit, bool) {
 func cargoRoot(s *source, dir string) string {
 	for at := dir; at != ""; {
 		at = parent(at)
-		file, ok := s.has(at, "Cargo.toml")
+		file, ok := s.has(at, row("rust").manifests...)
 		if !ok {
 			continue
 		}

@@ -89,8 +89,7 @@ func newSource(tree Tree) *source {
 			continue
 		}
 		s.files[name] = true
-		switch path.Ext(name) {
-		case ".sln", ".slnx", ".csproj", ".fsproj", ".vbproj":
+		if extensions[path.Ext(name)] {
 			s.projects[parent(name)] = append(s.projects[parent(name)], name)
 		}
 		for dir := parent(name); !s.dirs[dir]; dir = parent(dir) {

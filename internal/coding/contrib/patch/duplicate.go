@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/org/foreman-action/internal/coding/contrib/contract"
+	"github.com/org/foreman-action/internal/coding/contrib/ecosystem"
 	"github.com/org/foreman-action/internal/coding/contrib/snapshot"
 	"github.com/org/foreman-action/internal/coding/git"
 	"github.com/org/foreman-action/internal/scoring/evidence"
@@ -35,9 +37,9 @@ const (
 	maxSearch = 5 * time.Second
 )
 
-// generated are globs of files that tools write.
+// generated are globs of files that tools write, besides lockfiles that package ecosystem names.
 var generated = []string{
-	"dist/**", "build/**", "vendor/**", "node_modules/**", "third_party/**", "gen/**", "*.min.js", "*.min.css", "*.map", "*.pb.go", "*_generated.go", "*.snap", "*.svg", "*.lock", "go.sum",
+	"dist/**", "build/**", "vendor/**", "node_modules/**", "third_party/**", "gen/**", "*.min.js", "*.min.css", "*.map", "*.pb.go", "*_generated.go", "*.snap", "*.svg", "*.lock",
 	"*-lock.json", "*-lock.yaml",
 }
 
@@ -147,7 +149,7 @@ func candidates(changes []git.Raw, sections []section) []probe {
 	}
 	var all []probe
 	for i, c := range changes {
-		if named(c.Path, generated) || c.Mode == git.ModeLink || c.Mode == git.ModeSubmodule {
+		if named(c.Path, generated) || ecosystem.IsLockfile(path.Base(c.Path)) || c.Mode == git.ModeLink || c.Mode == git.ModeSubmodule {
 			continue
 		}
 		order := 0

@@ -17,15 +17,13 @@ import (
 )
 
 // sensitivePaths are globs, in lower case, of files that a person must review before they are
-// published, besides those that steer coding agents. They contain code that runs on other machines or
+// published, besides those that steer coding agents and those of package ecosystem. They contain code that runs on other machines or
 // without being asked, keys, access rights or licenses.
 var sensitivePaths = []string{
 	".github/workflows/**", ".github/actions/**", "action.yml", "action.yaml", ".gitlab-ci.yml", ".gitlab/**", ".circleci/**", "jenkinsfile*",
 	".travis.yml", "appveyor.yml", ".appveyor.yml", "azure-pipelines*", "bitbucket-pipelines.yml", ".buildkite/**", ".drone.yml", ".woodpecker*", ".woodpecker/**", ".cirrus.yml",
-	"setup.py", "conftest.py", "sitecustomize.py", "*.pth", "noxfile.py", "tox.ini", "build.rs", ".cargo/config", ".cargo/config.toml", "binding.gyp", ".pnpmfile.cjs", ".pnpmfile.mjs", ".yarn/**",
-	"makefile", "gnumakefile", "*.mk", "justfile", "rakefile", "extconf.rb", "gradlew", "gradlew.bat", "gradle-wrapper.*", "mvnw", "mvnw.cmd", ".mvn/**", ".envrc",
-	".idea/**", ".zed/**",
-	".env*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".npmrc", ".pypirc", ".netrc", ".yarnrc*",
+	".envrc", ".idea/**", ".zed/**",
+	".env*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".netrc",
 	"dockerfile*", "*.dockerfile", "docker-compose*", "compose.yml", "compose.yaml", "*.tf", "*.tfvars",
 	"codeowners", "security.md", "license*", "copying*",
 	".githooks/**", ".husky/**", ".pre-commit-config.yaml", "lefthook.y*ml", ".lefthook/**", ".gitmodules", ".gitattributes", ".lfsconfig",
@@ -62,7 +60,7 @@ func sensitive(ctx context.Context, s *snapshot.Snapshot, changes []git.Raw, sec
 
 // isSensitive reports whether a person must review a path because of its name.
 func isSensitive(name string, globs []string) bool {
-	return named(name, sensitivePaths) || steering.Matches(name) || named(name, globs) || ecosystem.IsLockfile(path.Base(name))
+	return named(name, sensitivePaths) || named(name, ecosystem.Review()) || steering.Matches(name) || named(name, globs) || ecosystem.IsLockfile(path.Base(name))
 }
 
 // named reports whether a path matches one of the globs; case is ignored. A glob without a slash

@@ -105,7 +105,7 @@ func (q *inMemory) Cancel(ctx context.Context, id, by string) error {
 		case t == nil:
 			return nil, ErrNotFound
 		case t.Draining:
-			return nil, fmt.Errorf("%w: it is being carried out", ErrState)
+			return nil, fmt.Errorf("%w: it is being applied", ErrState)
 		case t.ended():
 			return nil, fmt.Errorf("%w: it is %s", ErrState, t.State)
 		}

@@ -45,7 +45,7 @@ func newTask(in Task, seq int64, now, turn time.Time) *task {
 	ready := now.Add(in.Wait)
 	if turn.After(ready) {
 		ready = turn
-		t.Reason = fmt.Sprintf("held back: %d tasks of %s within an hour", in.HourlyLimit, in.Repo)
+		t.Reason = fmt.Sprintf("hourly limit reached: %d tasks of %s within an hour", in.HourlyLimit, in.Repo)
 	}
 	if in.HourlyLimit > 0 {
 		t.slot = ready
@@ -189,7 +189,7 @@ func (t *task) exhaust(now time.Time, l Limits) bool {
 		t.end(now, Failed, fmt.Sprintf("claimed %d times without a decision", t.claims))
 	case l.Drains > 0 && tries >= l.Drains && t.State == Completed && (!t.Draining || t.expired(now)):
 		t.Tries = tries
-		t.end(now, Failed, fmt.Sprintf("not carried out in %d tries: %s", tries, t.Reason))
+		t.end(now, Failed, fmt.Sprintf("not applied in %d tries: %s", tries, t.Reason))
 	default:
 		return false
 	}

@@ -27,7 +27,7 @@ func (s *station) furnish() (done string) {
 	if err := s.q.Fail(s.t.Context(), s.lease(), "add the label \"bug\": GitHub says 404; tried 8 times", nil); err != nil {
 		s.t.Fatal(err)
 	}
-	id = s.enqueue(3, "Being carried out")
+	id = s.enqueue(3, "Applying")
 	s.claim()
 	s.complete(id, text)
 	s.lease()

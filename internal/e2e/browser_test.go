@@ -45,10 +45,10 @@ func TestBrowserStates(t *testing.T) {
 	both("completed")
 	own.until(`document.querySelector("blockquote").textContent === "It is a bug."`)
 	hold := s.lease()
-	list.until(row + `.textContent.includes("being carried out")`)
+	list.until(row + `.textContent.includes("applying")`)
 	s.finish(hold, "It is a bug.")
 	both("done")
-	own.until(`[...document.querySelectorAll(".journey b")].map((b) => b.textContent).join() === "received,taken,decided,carried out"`)
+	own.until(`[...document.querySelectorAll(".timeline b")].map((b) => b.textContent).join() === "received,claimed,decided,done"`)
 	own.until(`document.querySelectorAll(".actions tbody tr").length === 3`)
 	own.until(`document.title.includes("done")`)
 	list.until(`document.querySelector(".tiles").textContent.includes("1 done")`)
@@ -141,7 +141,7 @@ func TestBrowserOperator(t *testing.T) {
 	if got := s.state(id); got != queue.Pending {
 		t.Errorf("after retrying: %s", got)
 	}
-	b.until(`document.querySelector(".journey").textContent.includes("ada")`)
+	b.until(`document.querySelector(".timeline").textContent.includes("ada")`)
 
 	// A form on another site sends the same request, and the server refuses it.
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -182,11 +182,11 @@ func TestBrowserList(t *testing.T) {
 		chromedp.Navigate(s.url("/tasks/"+done)), chromedp.SendKeys(chromedp.CSS("#reason"), "the prompt was fixed"),
 		chromedp.Click(chromedp.CSS(`form[action$="/ask-again"] button`)), chromedp.WaitVisible(chromedp.CSS(".now .state.pending")),
 	)
-	b.until(`document.querySelector(".journey").textContent.includes("asked again") && document.querySelector(".journey").textContent.includes("the prompt was fixed")`)
+	b.until(`document.querySelector(".timeline").textContent.includes("asked again") && document.querySelector(".timeline").textContent.includes("the prompt was fixed")`)
 	b.shoot("task-asked-again")
 	// If all parts work, the health section is one line. Otherwise it lists the problems.
 	b.run(chromedp.Navigate(s.url("/")))
-	if got := eval[string](b, `document.querySelector(".health .bad b").textContent + ": " + document.querySelector("#parts summary").textContent`); got != "poll octo/forge: 1 part is out of order; 2 others work" {
+	if got := eval[string](b, `document.querySelector(".health .bad b").textContent + ": " + document.querySelector("#parts summary").textContent`); got != "poll octo/forge: 1 part is unhealthy; 2 others are healthy" {
 		t.Errorf("health: got %q", got)
 	}
 	b.expect("ERR_")
@@ -282,7 +282,7 @@ func TestBrowserWithoutScript(t *testing.T) {
 	s.signIn(b, "/")
 	b.run(
 		chromedp.SendKeys(chromedp.CSS("#f-repo"), "octo/forge"), chromedp.SendKeys(chromedp.CSS("#f-issue"), "2"), chromedp.Click(chromedp.CSS(".filter button")), chromedp.WaitVisible(chromedp.CSS(`.filter a`)),
-		chromedp.Click(chromedp.CSS(`#t-`+second+` td:last-child a`)), chromedp.WaitVisible(chromedp.CSS(".journey")),
+		chromedp.Click(chromedp.CSS(`#t-`+second+` td:last-child a`)), chromedp.WaitVisible(chromedp.CSS(".timeline")),
 		chromedp.Click(chromedp.CSS("button.danger")), chromedp.WaitVisible(chromedp.CSS(".state.failed")),
 	)
 	if got := s.state(second); got != queue.Failed {

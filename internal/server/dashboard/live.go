@@ -112,7 +112,7 @@ func (l *live) follow(ctx context.Context, s *stream, version func(ctx context.C
 		case errors.Is(err, errSignedOut):
 			return
 		case err != nil && ctx.Err() == nil:
-			l.log.Warn("checking for changes for the dashboard failed", "err", err)
+			l.log.Warn("checking for changes for the dashboard failed", "error", err)
 		case err == nil && v != s.seen:
 			if s.send("id: "+v+"\nevent: change\ndata: "+v+"\n\n") != nil {
 				return

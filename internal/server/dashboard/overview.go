@@ -39,7 +39,7 @@ type agentRow struct {
 	Wait, Decide           times
 }
 
-// A heldRow shows the number of a repository's tasks that are held back.
+// A heldRow shows the number of a repository's delayed tasks.
 type heldRow struct {
 	Repo, URL   string
 	Count       int
@@ -120,9 +120,9 @@ func newHealthSection(list []Health) healthSection {
 	switch {
 	case len(list) == 0:
 	case len(s.Bad) == 0:
-		s.Text = "All is well: " + plural(len(s.Good), "part works", "parts work")
+		s.Text = plural(len(s.Good), "part is", "parts are") + " healthy"
 	default:
-		s.Text = plural(len(s.Bad), "part is", "parts are") + " out of order; " + plural(len(s.Good), "other works", "others work")
+		s.Text = plural(len(s.Bad), "part is", "parts are") + " unhealthy; " + plural(len(s.Good), "other is", "others are") + " healthy"
 	}
 	return s
 }
@@ -138,11 +138,11 @@ func tiles(s queue.Stats) []tile {
 		heldPending += a.Held
 	}
 	add(stateName(queue.Pending), s.States[queue.Pending]-heldPending, "for an agent", queue.Pending)
-	add(nameHeld, s.Held, "until later", queue.Pending)
+	add(nameDelayed, s.Held, "not ready yet", queue.Pending)
 	add(stateName(queue.Claimed), s.States[queue.Claimed], "by an agent", queue.Claimed)
-	add(stateName(queue.Completed), s.States[queue.Completed]-s.Draining-(s.Held-heldPending), "to be carried out", queue.Completed)
-	add(nameDraining, s.Draining, "on GitHub", queue.Completed)
-	add(stateName(queue.Done), s.States[queue.Done], "carried out", queue.Done)
+	add(stateName(queue.Completed), s.States[queue.Completed]-s.Draining-(s.Held-heldPending), "not applied yet", queue.Completed)
+	add(nameApplying, s.Draining, "on GitHub", queue.Completed)
+	add(stateName(queue.Done), s.States[queue.Done], "applied", queue.Done)
 	add(stateName(queue.Failed), s.States[queue.Failed], "with a reason", queue.Failed)
 	return list
 }

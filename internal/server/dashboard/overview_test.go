@@ -15,11 +15,11 @@ func TestTiles(t *testing.T) {
 	t.Parallel()
 	s := queue.Stats{
 		States: map[queue.State]int{queue.Pending: 9, queue.Claimed: 3, queue.Completed: 8, queue.Done: 40, queue.Failed: 2},
-		Held:   6, Draining: 1, // 4 pending tasks and 2 completed tasks are held back
+		Held:   6, Draining: 1, // 4 pending tasks and 2 completed tasks are delayed
 		Agents: []queue.AgentStats{{Agent: "a", Pending: 5, Held: 1}, {Agent: "b", Pending: 4, Held: 3, Claimed: 3}},
 	}
 	o := newOverview(queue.Filter{}, snapshot{counts: counts{stats: s}}, links{})
-	if want := "5 waiting, 6 held back, 3 being decided, 5 decided, 1 being carried out, 40 done, 2 failed"; o.Summary != want {
+	if want := "5 queued, 6 delayed, 3 running, 5 decided, 1 applying, 40 done, 2 failed"; o.Summary != want {
 		t.Errorf("got %s\nwant %s", o.Summary, want)
 	}
 	if o.Total != "62 tasks in all" {
@@ -35,11 +35,11 @@ func TestHealthSection(t *testing.T) {
 		parts[i] = Health{Name: fmt.Sprint("part ", i), OK: true}
 	}
 	s := newHealthSection(parts)
-	if s.Text != "All is well: 8 parts work" || len(s.Bad) != 0 || len(s.Good) != 8 {
+	if s.Text != "8 parts are healthy" || len(s.Bad) != 0 || len(s.Good) != 8 {
 		t.Errorf("got %+v", s)
 	}
 	parts[3].OK = false
-	if s = newHealthSection(parts); s.Text != "1 part is out of order; 7 others work" || len(s.Bad) != 1 || s.Bad[0].Name != "part 3" {
+	if s = newHealthSection(parts); s.Text != "1 part is unhealthy; 7 others are healthy" || len(s.Bad) != 1 || s.Bad[0].Name != "part 3" {
 		t.Errorf("got %+v", s)
 	}
 	if s = newHealthSection(nil); s.Text != "" {

@@ -71,7 +71,7 @@ type snapshot struct {
 // counts are the numbers on every page.
 type counts struct {
 	stats  queue.Stats
-	held   []queue.Info // the newest pending tasks, if some are held back; at most maxHeld
+	held   []queue.Info // the newest pending tasks, if some are delayed; at most maxHeld
 	recent []queue.Info // the newest tasks that ended; at most maxRecent
 }
 

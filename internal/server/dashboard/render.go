@@ -89,21 +89,21 @@ func (p *renderer) show(w http.ResponseWriter, r *http.Request, res response) {
 	}
 	version, err := res.version()
 	if err != nil {
-		p.log.Error("rendering a page of the dashboard failed", "err", err)
+		p.log.Error("rendering a page of the dashboard failed", "error", err)
 	}
 	if version != "" && r.Method == http.MethodGet {
 		f.Live = liveURL(r, version)
 	}
 	var b bytes.Buffer
 	if err := p.template.ExecuteTemplate(&b, "page.html", f); err != nil {
-		p.log.Error("rendering a page of the dashboard failed", "err", err)
+		p.log.Error("rendering a page of the dashboard failed", "error", err)
 		http.Error(w, "The page cannot be rendered. See the log of the server for the cause.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(res.Status)
 	if _, err := w.Write(b.Bytes()); err != nil {
-		p.log.Debug("sending a page of the dashboard failed", "err", err)
+		p.log.Debug("sending a page of the dashboard failed", "error", err)
 	}
 }
 
@@ -112,7 +112,7 @@ func (p *renderer) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // the client is gone
 	}
-	p.log.Error("reading the queue for the dashboard failed", "err", err)
+	p.log.Error("reading the queue for the dashboard failed", "error", err)
 	w.Header().Set("Retry-After", "5")
 	p.show(w, r, response{Status: http.StatusServiceUnavailable, Problem: "The queue cannot be read or written now. See the log of the server for the cause."})
 }

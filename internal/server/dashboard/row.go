@@ -25,7 +25,7 @@ type row struct {
 	Behind    string    // address of the task that must end first; empty: none
 	Draining  bool
 	LastTime  time.Time // time of LastEvent
-	LastEvent string    // such as "taken"
+	LastEvent string    // such as "claimed"
 	Buttons   []button  // for operators
 	From      string    // address to return to after a button; empty: the task's page
 }
@@ -41,7 +41,7 @@ type button struct {
 
 // buttons returns the buttons for a task in its state.
 func buttons(i queue.Info) []button {
-	ask, retry := button{Verb: "ask-again", Text: "Ask again", Asks: true}, button{Verb: "retry", Text: "Carry out again", First: true}
+	ask, retry := button{Verb: "ask-again", Text: "Ask again", Asks: true}, button{Verb: "retry", Text: "Retry", First: true}
 	if i.Agent == "" {
 		ask.Text = "Decide again"
 	}
@@ -62,20 +62,21 @@ func buttons(i queue.Info) []button {
 	return []button{cancel}
 }
 
-// Names of two conditions within a state: tasks that are held back, and completed tasks whose
-// decision is being executed.
+// Names of two conditions within a state: tasks that wait for a time or for another task, and completed
+// tasks whose decision is being executed.
 const (
-	nameHeld     = "held back"
-	nameDraining = "being carried out"
+	nameDelayed  = "delayed"
+	nameApplying = "applying"
 )
 
-// stateName returns a state in plain words.
+// stateName returns the name of a state on the page. It is not always the published name, because the
+// page also names two conditions within states.
 func stateName(s queue.State) string {
 	switch s {
 	case queue.Pending:
-		return "waiting"
+		return "queued"
 	case queue.Claimed:
-		return "being decided"
+		return "running"
 	case queue.Completed:
 		return "decided"
 	case queue.Done, queue.Failed:
@@ -100,10 +101,10 @@ func newRow(i queue.Info, b brief, l links) row {
 		Buttons: buttons(i),
 	}
 	if i.Held {
-		r.Until, r.StateName = i.Ready, nameHeld
+		r.Until, r.StateName = i.Ready, nameDelayed
 	}
 	if i.Draining {
-		r.StateName = nameDraining
+		r.StateName = nameApplying
 	}
 	if i.Behind != "" {
 		r.Behind = taskURL(i.Behind)
@@ -111,7 +112,7 @@ func newRow(i queue.Info, b brief, l links) row {
 	switch i.State {
 	case queue.Pending:
 	case queue.Claimed:
-		r.LastTime, r.LastEvent = i.Claimed, "taken"
+		r.LastTime, r.LastEvent = i.Claimed, "claimed"
 	case queue.Completed:
 		r.LastTime, r.LastEvent = i.Completed, "decided"
 	case queue.Done:

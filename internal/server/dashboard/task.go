@@ -16,7 +16,7 @@ import (
 type taskPage struct {
 	row
 	Facts     []fact
-	Journey   []step
+	Timeline  []step
 	Decision  string
 	By        string
 	Rationale string
@@ -61,7 +61,7 @@ func newTask(t queue.Details, l links) *taskPage {
 	s := parse(t)
 	p := &taskPage{row: newRow(t.Info, s.brief(), l), Reason: block(t.Reason, maxLine), Raw: s.broken}
 	p.Facts = facts(t, s)
-	p.Journey = journey(t, s.origin)
+	p.Timeline = timeline(t, s.origin)
 	p.setOutcome(s.decision, s.report, l)
 	return p
 }
@@ -169,8 +169,8 @@ func result(s string) string {
 	return word(s)
 }
 
-// journey lists the past events of a task in order, and the next one.
-func journey(t queue.Details, from queue.Origin) []step {
+// timeline lists the past events of a task in order, and the next one.
+func timeline(t queue.Details, from queue.Origin) []step {
 	var list []step
 	add := func(at time.Time, what, who, text string) {
 		if !at.IsZero() {
@@ -182,9 +182,9 @@ func journey(t queue.Details, from queue.Origin) []step {
 		via = "by " + word(from.Source)
 	}
 	add(t.Enqueued, "received", "", via)
-	add(t.Claimed, "taken", "", join("attempt "+strconv.Itoa(t.Attempt), claimant(t)))
+	add(t.Claimed, "claimed", "", join("attempt "+strconv.Itoa(t.Attempt), claimant(t)))
 	if t.Agent == "" {
-		add(t.Completed, "decided", "", "by the server's rules, when it is carried out")
+		add(t.Completed, "decided", "", "by the server's rules, when it is applied")
 	} else {
 		add(t.Completed, "decided", "", "")
 	}
@@ -193,7 +193,7 @@ func journey(t queue.Details, from queue.Origin) []step {
 	}
 	switch t.State {
 	case queue.Done:
-		add(t.Ended, "carried out", "", "done")
+		add(t.Ended, "done", "", "")
 	case queue.Pending, queue.Claimed, queue.Completed: // the task has not ended
 	case queue.Failed:
 		add(t.Ended, "failed", "", block(t.Reason, maxLine))
@@ -215,13 +215,13 @@ func claimant(t queue.Details) string {
 func expected(t queue.Details) []step {
 	switch {
 	case t.Behind != "":
-		return []step{{What: "held back", Text: block(t.Reason, maxLine), Expected: true}}
+		return []step{{What: nameDelayed, Text: block(t.Reason, maxLine), Expected: true}}
 	case t.Held:
-		return []step{{At: t.Ready, What: "held back until", Text: block(t.Reason, maxLine), Expected: true}}
+		return []step{{At: t.Ready, What: "delayed until", Text: block(t.Reason, maxLine), Expected: true}}
 	case t.State == queue.Claimed:
 		return []step{{At: t.Until, What: "claim expires", Text: "unless the agent sends a heartbeat", Expected: true}}
 	case t.Draining:
-		return []step{{At: t.Until, What: "being carried out", Who: word(t.Owner), Text: "under a lease until then", Expected: true}}
+		return []step{{At: t.Until, What: nameApplying, Who: word(t.Owner), Text: "under a lease until then", Expected: true}}
 	}
 	return nil
 }

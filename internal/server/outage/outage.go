@@ -53,7 +53,7 @@ const (
 func (c Cause) advice(named bool) string {
 	switch {
 	case c == Unavailable:
-		return "check githubstatus.com, the network, the proxy and identity.api_url; decisions wait, and are carried out when GitHub answers"
+		return "check githubstatus.com, the network, the proxy and identity.api_url; decisions wait, and are applied when GitHub answers"
 	case named:
 		return "the App was suspended or removed there, or lost its access to the repository: install it again with its permissions; decisions there wait, and then continue by themselves"
 	}

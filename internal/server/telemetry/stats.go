@@ -37,9 +37,9 @@ func newStatsCollector(q queue.Queue, o Options, labels *labelValues) *statsColl
 	return &statsCollector{
 		queue: q, ttl: o.StatsFor, now: o.Now, log: o.Log, labels: labels,
 		tasks:    desc("tasks", "Tasks in the queue.", "state"),
-		held:     desc("held_tasks", "Pending and completed tasks that are held back until a time, such as by the hourly limit, or until another task of their issue has ended."),
-		draining: desc("draining_tasks", "Completed tasks that are being carried out."),
-		agents:   desc("agent_tasks", "Tasks of an agent; those held back are also pending.", "agent", "state"),
+		held:     desc("held_tasks", "Pending and completed tasks that are delayed until a time, such as by the hourly limit, or until another task of their issue has ended."),
+		draining: desc("draining_tasks", "Completed tasks that are being applied."),
+		agents:   desc("agent_tasks", "Tasks of an agent; delayed ones are also pending.", "agent", "state"),
 		oldest:   desc("oldest_pending_seconds", "Age of the oldest pending task; 0: there is none."),
 		claim:    desc("oldest_claim_seconds", "Age of the oldest claim of an agent; 0: there is none."),
 		readable: desc("readable", "1 if the queue could be read, else 0."),

@@ -175,7 +175,7 @@ func (q *enqueuing) keep(tx sqlstore.Tx, t queue.Task, notBefore int64) (seq int
 	}
 	reason := ""
 	if notBefore > 0 {
-		reason = queue.CleanText(fmt.Sprintf("held back: %d tasks of %s within an hour", t.HourlyLimit, t.Repo))
+		reason = queue.CleanText(fmt.Sprintf("hourly limit reached: %d tasks of %s within an hour", t.HourlyLimit, t.Repo))
 	}
 	args := []any{
 		tx.Now(), t.ID, t.Agent, t.Repo, int64(t.Issue), IssueKey(t.Repo, t.Issue), dedup, hourly, state, int64(t.Priority),

@@ -99,7 +99,7 @@ func setOf(list []int64) map[int64]bool {
 
 // drainsReason returns the reason why a task failed that could not be carried out in limit tries.
 func drainsReason(limit int) string {
-	return fmt.Sprintf("not carried out in %d tries: ", limit)
+	return fmt.Sprintf("not applied in %d tries: ", limit)
 }
 
 // leases ends expired leases, and adds them to the result.

@@ -135,7 +135,7 @@ func (r *retrying) cancel(ctx context.Context, e sqlstore.Engine, id, by string)
 		case err != nil:
 			return followUp{}, err
 		case t.state == stateDraining:
-			return followUp{}, fmt.Errorf("%w: it is being carried out", queue.ErrState)
+			return followUp{}, fmt.Errorf("%w: it is being applied", queue.ErrState)
 		case t.state == stateDone || t.state == stateFailed:
 			return followUp{}, fmt.Errorf("%w: it is %s", queue.ErrState, stateOf(t.state))
 		}

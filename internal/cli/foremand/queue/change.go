@@ -27,7 +27,7 @@ func retryCommand(shared *sharedOptions) *cobra.Command {
 	var asks bool
 	var reason string
 	o := changeOptions{sharedOptions: shared}
-	c := changeCommand(&o, "retry TASK…", "Retry failed tasks, or release held ones; with --ask-again, ask the agent again")
+	c := changeCommand(&o, "retry TASK…", "Retry failed tasks, or release delayed ones; with --ask-again, ask the agent again")
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if reason != "" && !asks {
 			return errors.New("--reason needs --ask-again")

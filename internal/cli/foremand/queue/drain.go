@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-const drainHelp = `Fails if tasks are unfinished: pending, claimed, or completed but not carried out. With
+const drainHelp = `Fails if tasks are unfinished: pending, claimed, or completed but not applied. With
 --wait it first waits until all have ended, which needs a running server.
 
 Exit codes: 0 all tasks have ended, 1 some are unfinished, 2 a mistake in the arguments.`

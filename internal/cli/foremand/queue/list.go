@@ -116,7 +116,7 @@ func printList(env process.Env, list []queue.Info, stats queue.Stats) error {
 	for _, s := range queue.States() {
 		counts = append(counts, fmt.Sprintf("%d %s", stats.States[s], s))
 	}
-	_, err := fmt.Fprintf(env.Stdout, "%s; %d held back\n", strings.Join(counts, ", "), stats.Held)
+	_, err := fmt.Fprintf(env.Stdout, "%s; %d delayed\n", strings.Join(counts, ", "), stats.Held)
 	return err
 }
 
@@ -124,9 +124,9 @@ func printList(env process.Env, list []queue.Info, stats queue.Stats) error {
 func stateText(t queue.Info, now time.Time) string {
 	switch {
 	case t.Held:
-		return string(t.State) + ", held"
+		return string(t.State) + ", delayed"
 	case t.Draining:
-		return fmt.Sprintf("%s, held by server %s, lease ends in %s", t.State, sanitize.Line(t.Owner), max(0, t.Until.Sub(now)).Round(time.Second))
+		return fmt.Sprintf("%s, applying on server %s, lease ends in %s", t.State, sanitize.Line(t.Owner), max(0, t.Until.Sub(now)).Round(time.Second))
 	}
 	return string(t.State)
 }

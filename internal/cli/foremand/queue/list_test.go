@@ -12,12 +12,12 @@ func TestStateText(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	for want, info := range map[string]queue.Info{
-		"completed, held by server web/7, lease ends in 1h0m0s": {
+		"completed, applying on server web/7, lease ends in 1h0m0s": {
 			State: queue.Completed, Draining: true, Owner: "web/7", Until: now.Add(time.Hour),
 		},
-		"completed, held by server a b, lease ends in 0s": {State: queue.Completed, Draining: true, Owner: "a\nb", Until: now.Add(-time.Hour)},
-		"pending, held": {State: queue.Pending, Held: true},
-		"done":          {State: queue.Done},
+		"completed, applying on server a b, lease ends in 0s": {State: queue.Completed, Draining: true, Owner: "a\nb", Until: now.Add(-time.Hour)},
+		"pending, delayed": {State: queue.Pending, Held: true},
+		"done":             {State: queue.Done},
 	} {
 		if got := stateText(info, now); got != want {
 			t.Errorf("got %q, want %q", got, want)

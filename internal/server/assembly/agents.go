@@ -8,7 +8,7 @@ import (
 // agents returns the agents of a configuration, and the repositories. Agents without an address
 // receive no event; the configuration warns of them.
 func agents(s *serverconfig.Config) (list []harness.Agent, repos []string) {
-	repos = []string{} // not all, even without any
+	repos = []string{} // not nil, which would mean all repositories
 	for _, r := range s.Repos {
 		repos = append(repos, r.Full())
 		for _, a := range r.Agents {
@@ -28,8 +28,8 @@ func agents(s *serverconfig.Config) (list []harness.Agent, repos []string) {
 	return list, repos
 }
 
-// MayClose reports whether an agent may close issues: as configured for the agent, else as
-// the policy of s allows.
+// MayClose reports whether an agent may close issues. The agent's own setting has priority over the
+// policy of s.
 func MayClose(s *serverconfig.Config, a serverconfig.Agent) bool {
 	if a.AllowCloseSet {
 		return a.AllowClose

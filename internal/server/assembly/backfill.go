@@ -15,13 +15,13 @@ const (
 	webhookPath = "/github/webhook"
 	// keptDeliveries is how long GitHub can repeat a delivery.
 	keptDeliveries = 3 * 24 * time.Hour
-	// overlap is more than the time between two records of a server's presence, and than GitHub waits
-	// for an answer.
+	// overlap is longer than the time between two records of a server's presence, and longer than
+	// GitHub waits for an answer.
 	overlap = 3 * time.Minute
 )
 
 // A backfill asks GitHub to repeat the deliveries that failed while no server ran. GitHub does not
-// repeat them by itself. The webhook recognizes those that arrived nevertheless.
+// repeat them by itself. The webhook recognizes repeated deliveries whose first try did arrive.
 type backfill struct {
 	account *account
 	repos   []serverconfig.Repo

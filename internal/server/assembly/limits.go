@@ -15,8 +15,9 @@ import (
 	"github.com/org/foreman-action/internal/server/telemetry"
 )
 
-// Limits are the holds of GitHub's limits, one for each account: the login of a token, the App
-// itself, and each owner whose installation it uses. They are safe for concurrent use.
+// Limits are GitHub's rate limits of the accounts that the server uses: the login of a token, or the
+// App and each owner whose installation the App uses. Each account has a [rest.Hold], which makes
+// requests wait. Limits are safe for concurrent use.
 type Limits struct {
 	log *slog.Logger
 

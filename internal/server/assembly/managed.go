@@ -48,8 +48,9 @@ func openEngine(c serverconfig.Containers) (*managed.Docker, error) {
 	return managed.OpenDocker(c.SocketURL)
 }
 
-// newSupervisor returns the supervisor of the managed agents, and the listener by which the agents reach the server. It adds a credential for each agent. Without managed
-// agents, supervisor and listener are nil. The caller closes the listener, even after an error.
+// newSupervisor returns the supervisor of the managed agents, and the listener by which the agents
+// reach the server. It adds a credential for each agent. Without managed agents, supervisor and
+// listener are nil. The caller closes the listener, even after an error.
 func newSupervisor(ctx context.Context, o Options, c *access.Credentials) (*managed.Supervisor, net.Listener, error) {
 	list := containers(o.Settings)
 	if len(list) == 0 {

@@ -71,8 +71,8 @@ func (a *auth) mayRead(v visitor) bool {
 	return v.operator != "" || a.operators == nil && !a.private
 }
 
-// local returns nil for a request from this machine. It accepts any origin if credentials are
-// required, or if everybody is refused anyway.
+// local returns an error for a request that does not come from this machine, unless other checks
+// decide: operators have credentials, and a private page refuses everybody.
 func (a *auth) local(r *http.Request) error {
 	if a.operators != nil || a.private {
 		return nil

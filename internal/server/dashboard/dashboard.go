@@ -33,8 +33,8 @@ import (
 type Options struct {
 	Queue queue.Queue // must be set
 
-	// Operators reports whether there is an operator of that name with that secret; it
-	// must take the same time for a wrong one. If it is set, only operators see the page.
+	// Operators reports whether an operator has that name and that secret. It must take the same
+	// time for a wrong secret as for the right one. If Operators is set, only operators see the page.
 	// Nil: there are no operators and no buttons.
 	Operators func(name, secret string) bool
 	// Attempts bounds how fast secrets can be guessed; nil: this page uses its own limit.

@@ -98,8 +98,8 @@ func redirect(w http.ResponseWriter, to string) {
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// local returns from if it is the address of one of the dashboard's pages, or else that of the
-// first page.
+// local returns the address from if it leads to a page of the dashboard, and otherwise the address of
+// the first page.
 func local(from string) string {
 	u, err := url.Parse(from)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" ||

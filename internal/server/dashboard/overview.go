@@ -21,8 +21,8 @@ type overview struct {
 	Health  healthSection
 	Form    filterForm
 	Rows    []row
-	Older   string // address of the tasks below; empty: there are none
-	Newest  string // address of the newest tasks; empty if they are shown
+	Older   string // address of the list of older tasks; empty: there are none
+	Newest  string // address of the list of the newest tasks; empty: this page is that list
 }
 
 // A tile is one count.

@@ -94,7 +94,7 @@ func (r *reader) snapshot(ctx context.Context, f queue.Filter) (s snapshot, err 
 	return s, nil
 }
 
-// counts returns the counts, and counts again if they are too old.
+// counts returns the counts. If they are too old, it first counts again.
 func (r *reader) counts(ctx context.Context) (counts, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

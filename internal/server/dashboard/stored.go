@@ -29,15 +29,15 @@ type message struct {
 	} `json:"context"`
 }
 
-// A decision has the parts that are shown of an agent's decision, also of one of an unknown kind.
+// A decision has the parts of an agent's decision that the page shows. Its kind may be unknown.
 type decision struct {
 	Decision  string                `json:"decision"`
 	Rationale string                `json:"rationale"`
 	Actions   []protocol.ActionItem `json:"actions"`
 }
 
-// parse parses the texts of a task. A text that is missing, or that cannot be parsed, is the zero
-// value; of the message and the origin, the other parts are kept.
+// parse parses the texts of a task. A text that is missing or cannot be parsed becomes the zero value.
+// If only a part of the message or of the origin cannot be parsed, the other parts are kept.
 func parse(t queue.Details) stored {
 	var s stored
 	check := func(name, problem string, data []byte, err error) {

@@ -202,8 +202,8 @@ func timeline(t queue.Details, from queue.Origin) []step {
 	return append(list, expected(t)...)
 }
 
-// claimant returns the credential with which a task is claimed, and is empty in later states. There
-// the owner is the process that executes the decision.
+// claimant returns the credential with which an agent claimed a task. In later states it returns an
+// empty text, because the owner of the task is then the process that executes the decision.
 func claimant(t queue.Details) string {
 	if t.State == queue.Claimed {
 		return by(t.Owner)

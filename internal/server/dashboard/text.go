@@ -63,7 +63,8 @@ func join(parts ...string) string {
 	return strings.Join(kept, "; ")
 }
 
-// plural formats a count with a noun. The plural is many, or if that is missing, one with an "s".
+// plural formats a count with a noun. The noun's plural is many; without it, plural appends an "s" to
+// the singular.
 func plural(n int, one string, many ...string) string {
 	switch {
 	case n == 1:

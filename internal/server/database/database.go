@@ -24,7 +24,7 @@ type Store interface {
 	memory.Journal
 	Cursor(ctx context.Context, name string) ([]byte, error)
 	SaveCursor(ctx context.Context, name string, data []byte) error
-	// Lead runs f while this process leads among those that use the database.
+	// Lead runs f while this process is the leader of the processes that use the database.
 	Lead(ctx context.Context, name string, f func(context.Context) error) error
 	// Healthy returns why the database cannot be written now; nil when it can.
 	Healthy(ctx context.Context) error
@@ -80,8 +80,8 @@ func (s sqliteStore) Guard(ctx context.Context, log *slog.Logger) error {
 }
 
 // Open opens the database at a location. log receives problems of the connection; nil discards
-// them. An invalid URL, and a database of a newer program, are returned as a plain error, any other failure
-// as a [command.FailedError].
+// them. For an invalid URL or a database of a newer program, Open returns a plain error. Any other
+// error is a [command.FailedError].
 func Open(ctx context.Context, location string, log *slog.Logger) (Store, error) {
 	s, err := open(ctx, location, log)
 	switch {
@@ -89,7 +89,7 @@ func Open(ctx context.Context, location string, log *slog.Logger) (Store, error)
 		return s, nil
 	case errors.Is(err, postgres.ErrURL):
 		return nil, err
-	case errors.Is(err, queue.ErrNewer): // a restart would not help, as after a mistake
+	case errors.Is(err, queue.ErrNewer): // like a mistake in the configuration: a restart would not help
 		return nil, fmt.Errorf("%w: it was upgraded by a newer foremand; run that version, or restore a backup", err)
 	}
 	return nil, command.Failed(err)

@@ -113,8 +113,8 @@ func findCopies(path, kind string) (copies []string) {
 	return copies
 }
 
-// Rescued returns an error that names a copy of a lost database. It considers copies that were
-// beside the databases when they were opened and still exist. It is nil if there is none.
+// Rescued returns an error that names a copy of a lost database; nil: there is no copy. It considers
+// only copies that were beside the databases when these were opened, and that still exist.
 func (s Stores) Rescued() error {
 	for _, c := range s.copies {
 		if _, err := os.Stat(c.path); err == nil {

@@ -27,7 +27,7 @@ import (
 // An Arrival is an event and where it came from.
 type Arrival struct {
 	Event triage.Delivery
-	// Origin is stored with the task, and not sent to agents. Its Event is set by Take.
+	// Origin is stored with the task, and not sent to agents. Take sets its Event.
 	Origin queue.Origin
 	// Dedup is a key that is unique for the event, such as "webhook:<hash>"; empty: the event is
 	// never repeated.
@@ -40,7 +40,7 @@ type Outcome struct {
 	Result queue.Outcome // the queue's result; empty: no task
 	Agent  string        // address of the agent that decides; empty: none
 	Ready  time.Time     // when the task may first be claimed; zero: now, or after Behind has ended
-	// Behind is a task of the same issue that must end before; empty: none.
+	// Behind is a task of the same issue that must end before this task can be claimed; empty: none.
 	Behind string
 	// Reason is why there is no task; empty if there is one. It may contain hostile text.
 	Reason string
@@ -77,10 +77,10 @@ type Options struct {
 	Bot       string                 // our own login, whose events are ignored; empty: not known
 	// Maintainers means that issues of owners, members and collaborators are included.
 	Maintainers bool
-	// HourlyLimit is how many tasks of a repository may become ready per hour. Further tasks are held
-	// back. 0: no limit.
+	// HourlyLimit is how many tasks of a repository may become ready per hour. Further tasks are
+	// delayed. 0: no limit.
 	HourlyLimit int
-	// Trace returns the W3C traceparent of ctx, or "", for an origin without one; nil: no
+	// Trace returns the W3C traceparent of ctx, or ""; nil: no
 	// traces.
 	Trace func(ctx context.Context) string
 	// Issue returns the current issue. It is called for late deliveries to a webhook, such as
@@ -161,7 +161,7 @@ func (t *Intake) current(ctx context.Context, a Arrival, route Route) (triage.De
 	if t.o.Issue == nil || route.URL == "" || a.Origin.Source != queue.SourceWebhook || !e.Late(now) {
 		return e, nil
 	}
-	if a.Dedup != "" { // a repeated delivery needs no issue, because Enqueue refuses it
+	if a.Dedup != "" { // a repeated delivery needs no issue, because Enqueue refuses the delivery
 		if _, err := t.o.Queue.Duplicate(ctx, a.Dedup); err == nil {
 			return e, nil
 		}

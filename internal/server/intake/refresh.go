@@ -20,7 +20,7 @@ const (
 )
 
 // RefreshSummaries wraps q so that claimed tasks contain a current summary of the history,
-// instead of the one from when they were enqueued. It reads the memory only if the summary may have
+// instead of the summary with which they were enqueued. It reads the memory only if the summary may have
 // changed: for tasks that waited for another one, were claimed before, or are older than a second.
 // A claim also succeeds if the memory is unavailable.
 func (t *Intake) RefreshSummaries(q queue.Queue) queue.Queue {

@@ -78,8 +78,8 @@ func (r Route) normalized() (Route, error) {
 	return r, nil
 }
 
-// byRepo returns the routes by repository in lower case, in order. Those of every repository are
-// under "", and also in the lists of the repositories.
+// byRepo returns the routes by repository in lower case, in order. Routes for every repository are
+// under "", and also in the list of each repository.
 func byRepo(routes []Route, repos []string) (map[string][]Route, error) {
 	m := make(map[string][]Route)
 	for _, name := range repos {

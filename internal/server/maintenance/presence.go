@@ -57,9 +57,9 @@ func (p *presence) record(ctx context.Context) error {
 	}
 	now, longest := p.now(), p.claimTimeout/3
 	last, err := time.Parse(time.RFC3339Nano, string(data))
-	// A stored time in the near future counts, because the clocks of two servers differ a little. One
-	// in the far future is ignored: the clocks differ by much, or this clock was set back. A server
-	// that ran all the time uses its own record. Otherwise two servers with different clocks would
+	// A stored time in the near future counts, because the clocks of two servers differ a little. A
+	// time in the far future is ignored: the clocks differ by much, or the clock of this machine was
+	// set back. A server that ran all the time uses its own record. Otherwise two servers with different clocks would
 	// extend all claims for ever.
 	if (err != nil || now.Sub(last).Abs() > longest) && p.silence(now) > longest {
 		n, err := p.queue.ExtendClaims(ctx, p.claimTimeout)

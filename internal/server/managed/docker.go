@@ -35,10 +35,11 @@ type Docker struct {
 
 // OpenDocker returns the engine at a socket, such as unix:///var/run/docker.sock. An empty socket
 // means the engine that DOCKER_HOST and the other variables of Docker's client name, or else the
-// engine at the default socket. It does not connect yet.
+// engine at the default socket. OpenDocker does not connect yet.
 func OpenDocker(socket string) (*Docker, error) { return open(socket, false) }
 
-// OpenPodman is like [OpenDocker]. An empty socket means that of the user uid; 0 is root.
+// OpenPodman is like [OpenDocker]. An empty socket means the default socket of the user with the ID
+// uid; 0 is root.
 func OpenPodman(socket string, uid int) (*Docker, error) {
 	switch {
 	case socket != "":
@@ -87,7 +88,8 @@ func (d *Docker) Reach(ctx context.Context) (listen netip.Addr, host string, err
 		return listen, "", err
 	}
 	if slices.Contains(info.Info.SecurityOptions, "name=rootless") {
-		// The network of such containers may use this machine's own addresses for the container.
+		// In the network of a rootless container, this machine's addresses may belong to the container
+		// itself, so use the name that Podman gives to the machine.
 		return listen, "host.containers.internal", nil
 	}
 	return listen, listen.String(), nil
@@ -212,7 +214,7 @@ func (d *Docker) pull(ctx context.Context, image string) error {
 }
 
 func containerConfig(owner string, a Agent) *container.Config {
-	// Published agents read either of the first two.
+	// Published agents read the server's address from either of the first two variables.
 	env := []string{"FOREMAN_HARNESS_URL=" + string(a.HarnessURL), "NIGHT_BROWNIE_URL=" + string(a.HarnessURL), "AGENT_URL=" + a.URL}
 	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
 		env = append(env, name+"="+string(a.Env[name]))

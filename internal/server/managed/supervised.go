@@ -43,7 +43,7 @@ func (s *supervised) status() Status {
 	return Status{Agent: s.agent, State: s.state, Reason: s.reason, Restarts: s.restarts}
 }
 
-// set changes the state and logs the change. If an unhealthy agent only gets another reason, that
+// set changes the state and logs the change. While an agent is unhealthy, a change of the reason alone
 // is not logged.
 func (s *supervised) set(state State, reason string) {
 	s.mu.Lock()
@@ -108,8 +108,8 @@ func (s *supervised) run(ctx context.Context) {
 	}
 }
 
-// runContainer runs one container until it exits, and returns why. An error is one of the
-// engine.
+// runContainer runs one container until it exits, and returns why. An error means that
+// the engine failed.
 func (s *supervised) runContainer(ctx context.Context) (reason string, err error) {
 	id, err := s.o.Engine.Start(ctx, s.o.Owner, s.agent)
 	if id != "" {

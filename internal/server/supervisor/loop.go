@@ -22,8 +22,8 @@ import (
 const (
 	maxLate       = time.Minute // how late a healthy loop may be
 	maxErrorPause = time.Minute // maximum pause after a failed pass
-	// unavailablePause is the pause while the database does not answer. A try costs little then, and
-	// its return is noticed within that time.
+	// unavailablePause is the pause while the database does not answer. It is short, because a try
+	// costs little then, and the loop should soon notice that the database answers again.
 	unavailablePause = 250 * time.Millisecond
 	maxGap           = time.Second // maximum pause after long passes
 	unhealthyAfter   = 2           // consecutive failures
@@ -44,8 +44,8 @@ type LoopOptions struct {
 	Interval time.Duration // between passes without a wake-up
 	// Gap is the minimum pause after a pass, so that one pass serves a burst of wake-ups. After four
 	// long passes in a row the pause is longer, up to a second, so that counting a long queue does
-	// not keep the database busy. The first passes after a restart of the database are long, too, but
-	// tasks wait then. 0: no pause.
+	// not keep the database busy. Fewer than four long passes do not count: the first passes after a
+	// restart of the database are long, too, and tasks wait for them. 0: no pause.
 	Gap time.Duration
 	// Blocks means that a healthy pass does not end, so that it is never late.
 	Blocks  bool

@@ -165,8 +165,8 @@ type Holders interface {
 	// Own returns the id of this process, which no other process ever has. provable means that
 	// Ended, called in another process, reports this process after it has ended.
 	Own() (id string, provable bool)
-	// Ended returns those of the ids whose processes have certainly ended, even by SIGKILL. ids
-	// must contain all other processes that have leases.
+	// Ended returns the ids of processes that have certainly ended, even by SIGKILL. The argument must
+	// contain the ids of all other processes that have leases.
 	Ended(ctx context.Context, ids []string) ([]string, error)
 }
 

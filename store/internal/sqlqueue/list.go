@@ -137,8 +137,8 @@ func repoSources(state queue.State, named string) (list []source) {
 }
 
 // agentSources returns the sources of the tasks in a state that belong to the agent in a
-// parameter. An empty text means any. For tasks that have not ended it uses the index of their
-// state; if that index has another order, the tasks are sorted.
+// parameter. An empty text means any state. Tasks that have not ended are read with the index of their
+// state, and sorted if that index has another order.
 func agentSources(state queue.State, agent string) (list []source) {
 	indexed, filtered := "", ""
 	if agent != "" {

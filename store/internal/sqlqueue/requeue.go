@@ -74,7 +74,7 @@ func (s *requeuing) some(ctx context.Context, e sqlstore.Engine, l queue.Limits)
 	})
 }
 
-// expire makes claims expire that last longer than a time; 0: none.
+// expire ends each claim that has lasted longer than a time; 0: no claim.
 func (s *requeuing) expire(tx sqlstore.Tx, r *requeued, longest time.Duration) error {
 	if longest <= 0 {
 		return nil
@@ -183,8 +183,8 @@ func (s *requeuing) logAll(tx sqlstore.Tx, all *requeued, what string, list []st
 	return nil
 }
 
-// A requeueStep returns expired tasks to a state. It skips tasks that were tried limit times,
-// because they expired only after the failSteps ran; 0: no limit.
+// A requeueStep returns expired tasks to a state. It skips tasks that were tried limit times: these
+// expired after the failSteps ran, so the next call fails them. 0: no limit.
 type requeueStep struct {
 	query string
 	state queue.State

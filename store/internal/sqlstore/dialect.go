@@ -25,8 +25,8 @@ type Dialect struct {
 	// Identity, Blob, Text and Int are types of columns: a number that grows with each
 	// row and is the primary key; bytes; text that is compared byte for byte; 64 bits.
 	Identity, Blob, Text, Int string
-	// ReadFirst is true if writes are serialized. Before a write that usually changes no row it
-	// is then faster to read whether there is a row.
+	// ReadFirst is true if writes are serialized. Then a statement that usually changes no row is
+	// preceded by a read, which is faster: the statement runs only if there is a row.
 	ReadFirst bool
 	// Count are statements that fill the table task_count and create the triggers that update it.
 	// The table contains the number of tasks in each stored state, or only of those that ended. A
@@ -35,7 +35,7 @@ type Dialect struct {
 	// CountsOpen is true if task_count also counts the tasks that have not ended, by agent.
 	CountsOpen bool
 	// FoldCounts is a statement that adds up the rows of task_count that no connection changes
-	// any more; empty: there are none.
+	// any more; empty: task_count has no such rows.
 	FoldCounts string
 	// Batches is true if a statement can take a list of calls and change several tables
 	// (WITH … INSERT). Calls at the same time are then joined into one statement. The engine must

@@ -20,8 +20,9 @@ func newAsides(d Dialect) asides {
 	}
 }
 
-// keep stores a text that is about to be overwritten, if why is memory.ErrBroken: it could not be
-// decoded. It returns any other reason, and the caller must not overwrite the text.
+// keep stores a text that is about to be overwritten, if the error why is memory.ErrBroken, which
+// means that the text could not be decoded. keep returns any other error, and the caller must not
+// overwrite the text then.
 func (a asides) keep(tx Tx, path string, data []byte, why error) error {
 	if !errors.Is(why, memory.ErrBroken) {
 		return why

@@ -46,7 +46,8 @@ func newSlotStatements(d Dialect) slotStatements {
 // slotTimes are the times that determine the next slot, in milliseconds.
 type slotTimes struct {
 	now, newest int64
-	// Times of the slots that must be a minute, and an hour, old; 0: fewer slots than the limit.
+	// The times of two earlier slots: the next slot is at least a minute after the first time, and an
+	// hour after the second. 0: there are fewer slots than the limit.
 	minute, hour int64
 }
 

@@ -69,7 +69,7 @@ func (a Action) References(names *symbols.Table) (labels []Reference, tables []e
 }
 
 // UsesMemory reports whether the action depends on the memory of the issue: one of its expressions
-// reads the memory, it has the parameter "once", or only the memory shows that it was done before.
+// reads the memory, it has the parameter "once", or only the memory shows that the action was done before.
 func (a Action) UsesMemory() bool {
 	return a.Has("once") || a.spec.Recalls || a.Reads(facts.MemoryPart)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // A Cache keeps texts in lower or upper case. Each text is converted once. Each expression that
-// uses it is charged once. The zero value is empty. It is not safe for concurrent use.
+// uses the converted text is charged once for it. The zero value is empty. It is not safe for concurrent use.
 type Cache []entry
 
 // An entry is a text in lower or upper case.

@@ -158,7 +158,7 @@ func replaced(name string, n ast.Node, fn reflect.Type, args ...ast.Node) ast.No
 	return c
 }
 
-// fromEnd returns the call that computes an index from that in the reversed list.
+// fromEnd returns the call that computes the index of an item from its index in the reversed list.
 func fromEnd(index, list ast.Node) ast.Node {
 	return replaced("__from_end", index, reflect.TypeFor[func(*run, any, any) any](), index, list)
 }

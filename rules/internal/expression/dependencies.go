@@ -41,9 +41,9 @@ func onlyIssues(n ast.Node) bool {
 	return false
 }
 
-// dependencies returns the labels that a part of a condition tests for. there is the value that the
-// part must have for the condition to be true. each is the list of the innermost loop, as [source]
-// names it. Labels that may be needed both present and absent are left out.
+// dependencies returns the labels that a part of a condition tests for. The parameter there is the
+// value that the part must have for the condition to be true. The parameter each is the list of the
+// innermost loop, as [source] names it. Labels that may be needed both present and absent are left out.
 func dependencies(n ast.Node, there bool, each string) []LabelDependency {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
@@ -86,8 +86,8 @@ func namedLabels(names []ast.Node, there bool) []LabelDependency {
 	return list
 }
 
-// loopDependencies returns the dependencies of a loop's condition, which must have the value there.
-// It keeps only those whose Present equals sure. For example, any(issue.labels, # != "y") does not
+// loopDependencies returns the dependencies of a loop's condition, which must have the value of the
+// parameter there. It keeps only the dependencies whose Present equals the parameter sure. For example, any(issue.labels, # != "y") does not
 // depend on "y".
 func loopDependencies(n *ast.BuiltinNode, there, sure bool, each string) []LabelDependency {
 	if len(n.Arguments) != 2 {

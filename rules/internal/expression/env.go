@@ -155,7 +155,7 @@ func rootOf(t reflect.Type) string {
 	return ""
 }
 
-// lookedUpRoots returns the names without a dot that are looked up and no fields of env.
+// lookedUpRoots returns the names without a dot that are looked up and are not fields of env.
 func lookedUpRoots() []string {
 	var list []string
 	for _, s := range facts.LookupSpecs() {

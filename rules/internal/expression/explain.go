@@ -36,7 +36,7 @@ type Explainer struct {
 	evaluated  int
 }
 
-// NewExplainer returns an explainer for the event of v. Conditions may use these names.
+// NewExplainer returns an explainer for the event of the evaluation v. Conditions may use these names.
 func NewExplainer(names *symbols.Table, v *Evaluation) *Explainer {
 	return &Explainer{compiler: NewCompiler(names), evaluation: v}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/org/foreman-action/rules/internal/semver"
 )
 
-// functions returns the functions of rules, and those that only patched trees call. The first
-// argument of all but string is the run.
+// functions returns the functions of rules, and those that only patched trees call. Every
+// function except string takes the run as its first argument.
 func functions() []*builtin.Function {
 	fn := func(name string, f func(...any) (any, error), types ...reflect.Type) *builtin.Function {
 		return &builtin.Function{Name: name, Func: f, Types: types}

@@ -35,7 +35,7 @@ func (c caused) Error() string { return c.error.Error() }
 // Unwrap returns the error and its cause.
 func (c caused) Unwrap() []error { return []error{c.error, c.cause} }
 
-// from returns made. If the cause is [facts.ErrUnasked] or a [facts.UnknownError], the result wraps
+// from returns the error made. If the cause is [facts.ErrUnasked] or a [facts.UnknownError], the result wraps
 // it, too.
 func from(cause, made error) error {
 	if unknown, ok := errors.AsType[*facts.UnknownError](cause); ok {
@@ -221,7 +221,7 @@ func (r *run) since(t time.Time) (any, error) {
 
 const withBots, onlyComments = "bots", "comments" // the arguments of idle
 
-// idleBy has the changes that count for idle, by its argument.
+// idleBy has the changes that count for idle, by the argument of idle.
 var idleBy = map[string]func(c facts.Change) bool{
 	"":           func(c facts.Change) bool { return c.Human },
 	withBots:     func(c facts.Change) bool { return !c.Ours },
@@ -304,7 +304,7 @@ func active(kind string) bool {
 }
 
 // addedByUs implements added_by_us(label). For a label that is no longer there, the last addition
-// counts. It is false if the addition is not known.
+// counts. The result is false if the addition is not known.
 func addedByUs(args ...any) (any, error) {
 	r, name := arg[*run](args, 0), arg[string](args, 1)
 	if r.had(name) {
@@ -510,8 +510,8 @@ func labelAgeIs(args ...any) (any, error) {
 }
 
 // byTimes compares the age of a change on the issue with a duration. The change happened between
-// the times at which the issue was opened and last changed. sure is false if these do not decide
-// the comparison.
+// the times at which the issue was opened and last changed. sure reports whether these times
+// decide the comparison.
 func (r *run) byTimes(op string, than time.Duration) (holds, sure bool) {
 	i := r.facts.Issue
 	if !r.facts.ByTimes || r.facts.Now.IsZero() || i.CreatedAt.IsZero() || i.UpdatedAt.Before(i.CreatedAt) {

@@ -42,8 +42,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// ownFunction returns the built-in form of a program's own function. A parameter that is a list takes
-// any value, which checkOwn and the call check.
+// ownFunction returns the built-in form of a program's own function. There, a parameter that is
+// a list takes any value: checkOwn and the call itself check that the value is a list.
 func ownFunction(f rulesource.Func) *builtin.Function {
 	in := []reflect.Type{reflect.TypeFor[*run]()}
 	for _, t := range f.Params {

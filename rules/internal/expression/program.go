@@ -39,7 +39,7 @@ type code struct {
 }
 
 // compiled returns the program. The error is an [*Error]. Only an expression that is not [settled]
-// can have one; Compile compiles such an expression at once.
+// can have this error, so Compile compiles such an expression at once.
 func (c *code) compiled() (*vm.Program, error) {
 	c.once.Do(func() {
 		c.program, c.err = c.builder.build(c.tree)

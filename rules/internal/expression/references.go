@@ -127,7 +127,7 @@ func (c *collector) place(n ast.Node) yamlfile.Problem {
 	return c.x.file.At(c.x.node, line, col, "")
 }
 
-// note adds the label that a node names, if it is a constant. glob turns a name into a glob; nil:
+// note adds the label that a node names, if the node is a constant. glob turns a name into a glob; nil:
 // the name is exact.
 func (c *collector) note(n ast.Node, glob func(string) string) {
 	name, ok := syntax.ConstantText(n)
@@ -140,7 +140,7 @@ func (c *collector) note(n ast.Node, glob func(string) string) {
 	c.labels = append(c.labels, LabelReference{Label: name, Glob: glob != nil && strings.Contains(name, "*"), Place: c.place(n)})
 }
 
-// pattern adds the pattern of labels that a node is, if it is a constant.
+// pattern adds a node that is a pattern of labels, if the node is a constant.
 func (c *collector) pattern(n ast.Node) {
 	if p, ok := syntax.ConstantText(n); ok && p != "" {
 		c.labels = append(c.labels, LabelReference{Label: p, Glob: strings.Contains(p, "*"), Pattern: true, Place: c.place(n)})

@@ -64,7 +64,7 @@ func answers(list []section, templates []Template) map[string]section {
 
 // likely returns which of several sections with the same heading GitHub wrote, when the order of the
 // fields is not known. GitHub writes blank lines around a heading. Of headings that follow each
-// other, the earlier ones belong to the text of the field before them. Of others the first counts,
+// other, the earlier ones belong to the text of the field before them. Of headings that do not, the first counts,
 // so that text in a later field cannot replace it.
 func likely(list []section, at []int) int {
 	if apart := slices.DeleteFunc(slices.Clone(at), func(i int) bool { return !list[i].apart }); len(apart) > 0 {

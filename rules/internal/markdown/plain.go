@@ -220,8 +220,8 @@ func (w *plainWalker) text(n ast.Node) {
 }
 
 // inline processes inline HTML. CommonMark recognizes more declarations and comments than GitHub,
-// which sees the tags inside them. So the rest of the document is skipped after one that contains
-// "<".
+// which sees the tags inside them. So the rest of the document is skipped after a declaration or a
+// comment that contains "<".
 func (w *plainWalker) inline(n *ast.RawHTML) {
 	text := string(n.Segments.Value(w.source))
 	w.swallowed = w.swallowed || strings.HasPrefix(text, "<!") && strings.Contains(text[1:], "<")

@@ -23,8 +23,8 @@ const (
 	maxClass        = 8    // characters of a folded class that is expanded
 )
 
-// requiredClauses returns the clauses that every text satisfies that re matches, the one with the
-// longest literals first. re is parsed but not simplified.
+// requiredClauses returns the clauses that a text satisfies whenever re matches it. The clause with
+// the longest literals is the first. re is parsed but not simplified.
 func requiredClauses(re *syntax.Regexp) []clause {
 	list := readLiterals(re).required()
 	slices.SortStableFunc(list, func(a, b clause) int { return b.shortest() - a.shortest() })
@@ -182,7 +182,7 @@ func (c clause) size() int {
 	return n
 }
 
-// least returns the clause without literals that contain another one.
+// least returns the clause without the literals that contain another literal of the clause.
 func (c clause) least() clause {
 	slices.Sort(c)
 	c = slices.Compact(c)

@@ -19,7 +19,7 @@ type Calls struct {
 	// Compare returns the call of the function [Compare].
 	Compare func(n ast.Node, operator string, left, right ast.Node) ast.Node
 	// Or returns the call of a function with the argument n: [OrText] for "__or_text", [OrList] for
-	// "__or_list", or for "__pay" the one that charges for reading n and returns it.
+	// "__or_list", or for "__pay" the function that charges for reading n and returns n.
 	Or func(function string, n ast.Node) ast.Node
 	// FromEnd returns the call of the function [FromEnd].
 	FromEnd func(index, list ast.Node) ast.Node
@@ -75,7 +75,7 @@ func (t tolerance) tolerate(place *ast.Node, item bool) {
 }
 
 // comparison reports whether an operator compares two values, or searches one in the other. The
-// operator matches is a call by now.
+// operator "matches" does not occur, because it has become a call before.
 func comparison(operator string) bool {
 	return slices.Contains([]string{"==", "!=", "<", "<=", ">", ">=", "in", "contains", "startsWith", "endsWith"}, operator)
 }

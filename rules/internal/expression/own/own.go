@@ -172,7 +172,7 @@ func size(v any) int {
 	return 0
 }
 
-// nameOf names a type in messages; nil is the type of nothing.
+// nameOf names a type in messages; nil is the type of the value nil.
 func nameOf(t reflect.Type) string {
 	switch t {
 	case nil:
@@ -193,8 +193,8 @@ func nameOf(t reflect.Type) string {
 	return "a value of type " + t.String()
 }
 
-// Check returns an error if an argument of that type is no list, where the parameter i is one. Lists
-// that an expression computes have no type of items.
+// Check returns an error if the parameter i is a list and an argument of that type is not. The type of
+// the items is not known for lists that an expression computes.
 func Check(f rulesource.Func, i int, argument reflect.Type) error {
 	switch argument.Kind() {
 	case reflect.Slice, reflect.Array, reflect.Interface:

@@ -25,8 +25,8 @@ type Action struct {
 	// come from an agent or from {{ }}, they are untrusted text.
 	//
 	// Do must be idempotent: calls with the same key are the same action, and together have the effect
-	// of one. The key is a UUID that all attempts at a task share. Do is called again with it if an
-	// earlier attempt may have called it, or after an error that matches [triage.ErrUncertain],
+	// of one. The key is a UUID that all attempts at a task share. Do is called again with the same key
+	// if an earlier attempt may have called Do, or after an error that matches [triage.ErrUncertain],
 	// [context.DeadlineExceeded] or [context.Canceled]. Such an error means that the action may have
 	// been carried out. After three tries the outcome is reported as unknown.
 	//

@@ -53,7 +53,7 @@ func changedSince(r reads, at time.Time) bool {
 // beforeAttempt returns the current issue without the changes that earlier attempts at the task made
 // since the event. With them, a condition such as "the issue has no label" would be false, and the
 // rest of an interrupted decision would be lost. dec is the decision on the issue in the event, and
-// made its plan. asks means that it lacks the decision of the agent.
+// made is the plan of that decision. asks means that the decision lacks the agent's part.
 func (a attempt) beforeAttempt(ctx context.Context, now triage.Issue, dec plan.Decision, made plan.Plan, asks bool) (triage.Issue, error) {
 	m := mine{attempt: a, dec: dec, asks: asks}
 	if err := m.read(ctx, now, made); err != nil {
@@ -91,7 +91,7 @@ type mine struct {
 }
 
 // read reads the data that the review of the decision needs anyway. If all actions of the decision
-// are done already, that is not the timeline.
+// are done already, the review does not need the timeline.
 func (m *mine) read(ctx context.Context, now triage.Issue, made plan.Plan) error {
 	if m.asks { // the agent's decision is unknown, and a memory needs the timeline for its summary
 		m.proven = m.o.Memory.Store != nil

@@ -56,14 +56,14 @@ type decided struct {
 	At    time.Time     // UTC
 	Rules *rules.Result // nil: no rules were evaluated
 	Why   []rules.RuleWhy
-	// Summaries are those of Rules.
+	// Summaries belong to Rules.
 	Summaries []rules.Summary
 	Retriaged bool // the decision treats the issue as newly opened
 	// Asks means that the decision is not complete: the agent was not asked, because the issue must be
 	// read again first.
 	Asks bool
-	// Failed says which rules failed, or that agent.when did; nil: none. The decision is that of the
-	// others.
+	// Failed is the error of the rules that failed, or of agent.when; nil: none failed. The decision is
+	// that of the other rules.
 	Failed error
 }
 

@@ -74,7 +74,7 @@ var errBegun = errors.New("another run has begun this task and carries it out; "
 	"if that run fails, run this one again")
 
 // journal begins the journal of a plan, or continues the stored one. It returns nil without a
-// store. It also returns nil for a fallback decision and for one without the rules that failed,
+// store. It also returns nil for a fallback decision, and for a decision without the rules that failed,
 // because the next attempt may reach the agent or judge these rules. After an error nothing may be
 // written.
 func (a *recorder) journal(ctx context.Context, dec decided, p plan.Plan, kept *memory.Ledger) (*execute.Journal, error) {

@@ -184,9 +184,9 @@ func fetch(ctx context.Context, s setup, d triage.Delivery) (triage.Delivery, er
 	return d.WithIssue(issue), nil
 }
 
-// readsAgain returns why the issue must be read again, after the decision on the issue in the event
-// or its error; empty: it need not be read. An agent is asked only once. A decision without actions does nothing, so it needs no
-// newer issue.
+// readsAgain returns why the issue must be read again; empty: it need not be read again. It is called
+// after the decision on the issue in the event, or after the error of that decision. An agent is asked
+// only once. A decision without actions does nothing, so it needs no newer issue.
 func (a attempt) readsAgain(dec decided, err error) string {
 	if errors.Is(err, errOutdated) || err == nil && !a.reads.asked && len(dec.Message.Actions) > 0 {
 		return a.outdated()
@@ -383,7 +383,7 @@ func review(ctx context.Context, a attempt, p plan.Plan, j *execute.Journal) rev
 // recheck reads the issue again if the data for the review shows that it changed after the event.
 // The decision is recorded already, so actions can only be skipped: those of rules that do not fire
 // on the current issue. An agent's actions stay. Rules that fail on the current issue are added to
-// those of the decision.
+// the failed rules of the decision.
 func (a *recorder) recheck(ctx context.Context, rep *Report, dec *decided, r reviewed) reviewed {
 	why := a.outdated()
 	if why == "" || r.err != nil || !r.plan.Writes() {

@@ -12,8 +12,8 @@ type Custom struct {
 	Spec protocol.ActionSpec
 	// Item has the parameters of Spec, and no others. Names are sanitized.
 	Item protocol.ActionItem
-	// ID distinguishes the action from the others of its decision. Each attempt at the task that
-	// decides the same has the same one.
+	// ID distinguishes the action from the others of its decision. Attempts at the task that make the
+	// same decision use the same ID.
 	ID string
 }
 

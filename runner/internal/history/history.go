@@ -21,7 +21,7 @@ type History struct {
 }
 
 // Covers reports whether the timeline contains all events since a time. A timeline that is
-// [History.Lost] counts as covering: that it is empty does not mean that there are many events.
+// [History.Lost] counts as covering: an empty timeline does not mean that there are many events.
 func (h History) Covers(since time.Time) bool {
 	return h.Complete || h.Lost() || len(h.Events) > 0 && !h.Events[0].At.After(since)
 }

@@ -85,8 +85,8 @@ func sameText(a, b string) bool {
 }
 
 // Latest returns our newest comment with a key; ok is false if there is none. If Login posted none,
-// a comment of any app counts that begins with the marker, because Login may be wrong, and outside
-// users are no apps. Then others are the further ones.
+// a comment of any app that begins with the marker counts, because Login may be wrong, and outside
+// users are no apps. In that case others has the further comments of apps with the key.
 func (id Identity) Latest(list []triage.Comment, key string) (newest triage.Comment, others []triage.Comment, ok bool) {
 	var foreign []triage.Comment
 	for _, c := range list {
@@ -137,8 +137,8 @@ func (id Identity) ForeignAuthor(c triage.Comment) string {
 		text.Quote(c.Author), text.Quote(id.Login), id.setting("bot-login"), id.setting("the input bot-login"))
 }
 
-// Doubled returns the error for several comments of apps with one key, of which one account should
-// have posted a single one.
+// Doubled returns the error for several comments of apps with one key. There should be a single
+// comment with the key, posted by one account.
 func (id Identity) Doubled(author, what, key string, n int) error {
 	return fmt.Errorf("%d comments of apps have `%s: %s`, and %s is %s: set %s to %q, and delete all but one of the comments",
 		n, what, key, id.setting("bot-login"), text.Quote(id.Login), id.setting("the input bot-login"), text.Quote(author))

@@ -66,9 +66,9 @@ func (h History) RemovedBefore(o outcome.Outcome, did string) string {
 	return h.Override(gone, did, About(o))
 }
 
-// RemovedFormerly returns the event by which a person removed a label that we had added, and that may
-// be the given one under an earlier name: the timeline is complete and has no event about the given
-// name, and only one name fits. The caller must check that the repository has no label of that name
+// RemovedFormerly returns the event by which a person removed a label that we had added, if that label
+// may be the given label under an earlier name. It may be if the timeline is complete and has no event
+// about the given name, and if the timeline has only one name that fits. The caller must check that the repository has no label of that name
 // any more.
 func (h History) RemovedFormerly(label string) (removed triage.TimelineEvent, found bool) {
 	if _, known := h.Last(About(outcome.Outcome{Thing: outcome.Label, Name: label})); known || !h.Complete {
@@ -94,8 +94,8 @@ func (h History) RemovedFormerly(label string) (removed triage.TimelineEvent, fo
 	return removed, found
 }
 
-// Override returns the human override that forbids a step, or "". There is one if the newest
-// matching event was caused by a person and is of that kind; an empty kind means any. did describes
+// Override returns the human override that forbids a step, or "". There is an override
+// if a person caused the newest matching event, and the event is of that kind; an empty kind means any. did describes
 // the event in the text.
 func (h History) Override(kind, did string, match func(triage.TimelineEvent) bool) string {
 	e, found := h.Last(match)

@@ -60,7 +60,7 @@ func (l *Index) Find(ctx context.Context, ref triage.Ref, names ...string) error
 	}
 }
 
-// Try is Find, but it makes no call after a call has failed, until Find succeeds with another one.
+// Try is like Find. After a failed call it makes no further calls until a call of Find succeeds.
 func (l *Index) Try(ctx context.Context, ref triage.Ref, names ...string) error {
 	if l.failed != nil && len(l.missing(names)) > 0 {
 		return l.failed

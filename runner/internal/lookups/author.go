@@ -99,7 +99,7 @@ func (r *Reader) joined(ctx context.Context, d triage.Delivery) (time.Time, erro
 }
 
 // sameAccount reports whether an account may be the author of an issue. The login may belong to another
-// account, because its owner was renamed since.
+// account by now, because the author was renamed.
 func sameAccount(i triage.Issue, a triage.Account) bool {
 	if i.AuthorID != 0 {
 		return a.ID == i.AuthorID

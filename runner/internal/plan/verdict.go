@@ -234,7 +234,7 @@ func (m *Maker) judgeHide(s *Step, e effect.HideComment) {
 }
 
 // hide looks for the comment to hide: our newest visible one on an earlier event. A later attempt
-// looks no further than at the newest one, because the attempt before may have hidden it; the same
+// considers only our newest comment, because the attempt before may have hidden that comment. The same
 // applies after an earlier decision on the event. A comment that was hidden before and is visible
 // again stays, because people made it visible. hide is false if data must be read first.
 func (r *reviewer) hide(s *Step, e effect.HideComment) bool {
@@ -312,8 +312,8 @@ func planned(steps []Step, id string) bool {
 	})
 }
 
-// newest returns the newest comment for which ours returns true, and which is visible unless all count.
-// Its id is 0 if there is none; some reports whether there are hidden ones.
+// newest returns the newest comment for which ours returns true. Hidden comments count only if all
+// count. The id of the comment is 0 if there is none. some reports whether there are hidden comments.
 func newest(list []triage.Comment, ours func(triage.Comment) bool, all bool) (found triage.Comment, some bool) {
 	for _, c := range slices.Backward(list) {
 		if !ours(c) {

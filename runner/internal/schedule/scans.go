@@ -71,9 +71,9 @@ func (s Scans) load(ctx context.Context) (memory.Record, error) {
 // maxFound is the largest number of results that GitHub's search returns.
 const maxFound = 1000
 
-// findAfter searches for the issues after a cursor. Many issues may be of the cursor's day, so it
-// asks for more until at least half of s.Most are later. end is true if the list has all later
-// ones.
+// findAfter searches for the issues after a cursor. Many issues may be of the cursor's day, so
+// findAfter asks for more issues until at least half of s.Most are later than the cursor. end is true
+// if the list has all later issues.
 func (s Scans) findAfter(ctx context.Context, one Search, c memory.Cursor) (list []triage.Issue, end bool, err error) {
 	for n := s.Most; ; n = min(2*n, maxFound) {
 		list, err := s.Find(ctx, one.After(c), n)

@@ -43,8 +43,8 @@ func Later(list []triage.Issue, c memory.Cursor) []triage.Issue {
 	return later
 }
 
-// Continue moves the window to the issues after a cursor. later are those that were found. If they
-// reach the end, the window goes on with its own oldest issues.
+// Continue moves the window to the issues after a cursor. later has the issues that a search found
+// there. If end is true, these are all, and the window continues with its own oldest issues.
 func (w *Window) Continue(c memory.Cursor, later []triage.Issue, end bool) {
 	first := slices.Clone(w.Issues)
 	w.Issues = Later(later, c)

@@ -36,8 +36,11 @@ func OneDocument(output string) error {
 	if err := decoder.Decode(&one); err != nil {
 		return fmt.Errorf("the output is no JSON: %w", err)
 	}
-	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("the output goes on after the document: %v %s", err, more)
+	switch err := decoder.Decode(&more); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return fmt.Errorf("the output goes on after the document: %w", err)
 	}
-	return nil
+	return fmt.Errorf("the output has a second document: %s", more)
 }

@@ -72,24 +72,22 @@ var latch = text.Regexp(`(?i)comment|respond`)
 // characters, quotes and backslashes, and one letter of each word that agents look for.
 func quote(s string) string {
 	var b strings.Builder
-	b.WriteByte('\'')
-	hot := map[int]bool{} // offsets of letters to escape
-	for _, m := range latch().FindAllStringIndex(s, -1) {
-		hot[m[0]+strings.IndexAny(s[m[0]:m[1]], "eE")] = true
-	}
 	n := 0
-	for i, r := range s {
+	for _, r := range s {
 		if n++; n > maxName {
 			b.WriteString("…")
 			break
 		}
-		switch {
-		case r == '\'' || r == '\\' || hot[i] || !unicode.IsPrint(r):
+		if r == '\'' || r == '\\' || !unicode.IsPrint(r) {
 			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
+		} else {
 			b.WriteRune(r)
 		}
 	}
-	b.WriteByte('\'')
-	return b.String()
+	// Such a word may begin with the last digit of an escape, as in \u005comment.
+	safe := latch().ReplaceAllStringFunc(b.String(), func(word string) string {
+		e := strings.IndexAny(word, "eE")
+		return fmt.Sprintf(`%s\u%04x%s`, word[:e], word[e], word[e+1:])
+	})
+	return "'" + safe + "'"
 }

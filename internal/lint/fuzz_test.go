@@ -66,7 +66,8 @@ func FuzzRuns(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, p := range lint.Check(cfg, []*yamlfile.File{file}, &lint.Repository{Runs: runs}) {
-			if p.Line != 2 || p.Column < 1 || !p.Warning {
+			place := p.File == "foreman.yml" && p.Line == 2 || p.File == "w.yml" && p.Line >= 1
+			if !place || p.Column < 1 || !p.Warning {
 				t.Errorf("got %+v", p)
 			}
 		}

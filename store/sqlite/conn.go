@@ -155,7 +155,7 @@ func numbered(query string) string {
 
 // exec runs a statement, and returns how many rows it changed.
 func (c *conn) exec(query string, args ...any) (int64, error) {
-	s, err := c.prepare(query)
+	s, err := c.prepare(query) //nolint:sqlclosecheck // it stays open for the next call
 	if err != nil {
 		return 0, err
 	}
@@ -174,7 +174,7 @@ func (c *conn) once(query string) error {
 
 // query runs a statement, calls each for every row, and returns the number of rows.
 func (c *conn) query(query string, each func(sqlstore.Row) error, args ...any) (n int64, err error) {
-	s, err := c.prepare(query)
+	s, err := c.prepare(query) //nolint:sqlclosecheck // it stays open for the next call
 	if err != nil {
 		return 0, err
 	}

@@ -57,9 +57,9 @@ WITH want AS MATERIALIZED (
 ), pick AS MATERIALIZED (
   SELECT r.seq, w.lease, w.claimant, w.kind FROM want w CROSS JOIN LATERAL (
     SELECT both_of_them.seq FROM (
-      SELECT * FROM (
+      SELECT ready.seq, ready.priority FROM (
         SELECT t.seq, t.priority FROM task t WHERE t.state = 0 AND t.agent = w.agent ORDER BY t.priority DESC, t.seq LIMIT w.callers{skip}
-      ) AS ready UNION ALL SELECT * FROM (
+      ) AS ready UNION ALL SELECT due.seq, due.priority FROM (
         SELECT t.seq, t.priority FROM task t WHERE t.state = 6 AND t.agent = w.agent AND t.run_at <= {now} ORDER BY t.priority DESC, t.seq LIMIT w.callers{skip}
       ) AS due
     ) AS both_of_them ORDER BY both_of_them.priority DESC, both_of_them.seq LIMIT w.callers

@@ -110,7 +110,7 @@ func (q *draining) add(ctx context.Context, e batch.Engine, o leaseOptions, prom
 			break // the caller must carry out the leased decisions
 		}
 	}
-	return decisions(list), nil
+	return decisions(list), nil //nolint:nilerr // see above
 }
 
 // maxLeases is the most decisions that one statement leases.

@@ -10,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/internal/lint"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
@@ -80,6 +81,9 @@ func problemsOf(t *testing.T, files archive) yamlfile.Problems {
 	repo, err := lint.Read(t.Context(), files)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, input := range actions.Inputs() {
+		repo.Inputs = append(repo.Inputs, string(input.Name))
 	}
 	return append(lint.Check(cfg, []*yamlfile.File{f}, repo), cfg.Warnings...)
 }

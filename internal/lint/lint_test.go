@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/internal/lint"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
@@ -71,6 +72,9 @@ func check(t *testing.T, files archive) string {
 	repo, err := lint.Read(t.Context(), files)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, input := range actions.Inputs() {
+		repo.Inputs = append(repo.Inputs, string(input.Name))
 	}
 	if labels, err := files.Read(t.Context(), "labels"); err == nil {
 		repo.Labels = strings.Split(strings.TrimSpace(string(labels)), "\n")

@@ -20,6 +20,8 @@ type Repository struct {
 	Forms     []Form
 	Workflows []Workflow
 	Runs      []Run // steps that run Foreman, in any workflow
+	// Inputs are the names of the inputs that such a step has; nil: they are not checked.
+	Inputs []string
 	// LabelFile is the file that Labels were read from; empty: the labels on GitHub.
 	LabelFile string
 	// Warnings name the files that could not be read.

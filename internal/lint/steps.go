@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 )
@@ -16,23 +15,14 @@ func (c *checker) steps(runs []Run) {
 	infos := rules.Infos(c.config.Rules)
 	for _, run := range runs {
 		for _, name := range slices.Sorted(maps.Keys(run.given)) {
-			if !slices.Contains(inputNames(), strings.ToLower(name)) {
-				c.warn(run.given[name], "the step has no input %s%s; it is ignored", cut(name), yamlfile.DidYouMean(name, inputNames()))
+			if c.repo.Inputs != nil && !slices.Contains(c.repo.Inputs, strings.ToLower(name)) {
+				c.warn(run.given[name], "the step has no input %s%s; it is ignored", cut(name), yamlfile.DidYouMean(name, c.repo.Inputs))
 			}
 		}
 		if (ruleRuns{checker: c}).writes() && !run.dry() {
 			c.denied(run, infos)
 		}
 	}
-}
-
-// inputNames returns the names of the inputs of the step.
-func inputNames() []string {
-	var list []string
-	for _, input := range actions.Inputs() {
-		list = append(list, string(input.Name))
-	}
-	return list
 }
 
 // denied warns of a step whose token cannot write what the rules decide. For a pull request, either

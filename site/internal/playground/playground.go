@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/document"
 	"github.com/org/foreman-action/internal/cli/draft"
+	"github.com/org/foreman-action/internal/lint"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/ruletest"
 	"github.com/org/foreman-action/runner"
@@ -149,7 +150,14 @@ func load(ctx context.Context, rules string) (*config.Config, yamlfile.Problems,
 	if err != nil {
 		return nil, nil, err
 	}
-	return c, append(c.Warnings, c.UnusualPatterns(nil)...), nil
+	problems := append(c.Warnings, c.UnusualPatterns(nil)...)
+	f, err := yamlfile.Parse(config.DefaultPath, []byte(rules))
+	if err != nil {
+		return nil, nil, err
+	}
+	problems = append(problems, lint.Check(c, []*yamlfile.File{f}, &lint.Repository{})...)
+	yamlfile.Sort(problems)
+	return c, problems, nil
 }
 
 // file implements [config.Files] with a single file, the configuration file.

@@ -2,10 +2,7 @@
 package check
 
 import (
-	"cmp"
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -89,7 +86,8 @@ func Run(ctx context.Context, o Options) error {
 		if more, err = imported(ctx, o.Env, cfg.Files); err != nil {
 			return err
 		}
-		problems = inOrder(append(problems, more...))
+		problems = append(problems, more...)
+		yamlfile.Sort(problems)
 	}
 	if err := o.Env.Print(write(problems, note)); err != nil {
 		return err
@@ -98,12 +96,4 @@ func Run(ctx context.Context, o Options) error {
 		return command.Reported(command.ExitUsage)
 	}
 	return nil
-}
-
-// inOrder sorts problems by file and place.
-func inOrder(ps yamlfile.Problems) yamlfile.Problems {
-	slices.SortStableFunc(ps, func(a, b yamlfile.Problem) int {
-		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column)
-	})
-	return ps
 }

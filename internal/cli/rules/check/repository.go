@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/files"
 	"github.com/org/foreman-action/internal/cli/process"
@@ -54,6 +55,9 @@ func compare(ctx context.Context, env process.Env, name string, cfg *config.Conf
 		if f, err := yamlfile.Parse(name, src); err == nil {
 			parsed = append(parsed, f)
 		}
+	}
+	for _, input := range actions.Inputs() {
+		repo.Inputs = append(repo.Inputs, string(input.Name))
 	}
 	return lint.Check(cfg, parsed, repo), note, nil
 }

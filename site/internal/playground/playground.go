@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -150,12 +151,11 @@ func load(ctx context.Context, rules string) (*config.Config, yamlfile.Problems,
 	if err != nil {
 		return nil, nil, err
 	}
-	problems := append(c.Warnings, c.UnusualPatterns(nil)...)
 	f, err := yamlfile.Parse(config.DefaultPath, []byte(rules))
 	if err != nil {
 		return nil, nil, err
 	}
-	problems = append(problems, lint.Check(c, []*yamlfile.File{f}, &lint.Repository{})...)
+	problems := slices.Concat(c.Warnings, c.UnusualPatterns(nil), lint.Check(c, []*yamlfile.File{f}, &lint.Repository{}))
 	yamlfile.Sort(problems)
 	return c, problems, nil
 }

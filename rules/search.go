@@ -59,7 +59,7 @@ func (s scan) suspicious(f *yamlfile.File) Problems {
 	return list
 }
 
-// mistaken returns what is wrong with a term; "" if nothing is known to be.
+// mistaken returns the mistake in a term of a search, or "" if it finds none.
 func mistaken(name, value string) string {
 	known, isQualifier := searchValues[name]
 	if !isQualifier {

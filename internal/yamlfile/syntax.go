@@ -156,7 +156,7 @@ var (
 	tabIndent = text.Regexp(`^ *\t`)
 )
 
-// explain returns the message for the parser's reason: what was met, and what to write.
+// explain returns the message for the parser's reason. It names the wrong text and the right form.
 func explain(s source, reason string, line int) string {
 	switch reason {
 	case errSecond.Error():

@@ -13,7 +13,7 @@ import (
 )
 
 // The rates of guesses. A guess is a wrong secret, or a short right one that its address has not
-// used within a day. Nobody can tell these two apart before the answer, so both use up the rates.
+// used within a day. Both use up the rates, because only the answer tells them apart.
 // Otherwise the rates would not bound how fast a short secret can be guessed.
 const (
 	MaxFailures      = 10 // guesses of an address that are answered at once

@@ -16,8 +16,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// agentPaths are the paths that agents use.
-var agentPaths = []string{"/queue/next", "/queue/complete", "/queue/heartbeat", "/harness/result"}
+// agentPatterns are the patterns of the requests that agents send.
+var agentPatterns = []string{"POST /queue/next", "POST /queue/complete", "POST /queue/heartbeat", "POST /harness/result"}
 
 // AgentOptions configure the Server of NewAgents.
 type AgentOptions struct {
@@ -59,10 +59,12 @@ func NewAgents(o AgentOptions) (*Server, error) {
 	tasks := &taskHandler{o.Queue, o.Lease, request.NewLimiter(0, o.Now), o.Wake, o.Log}
 	s := &Server{
 		authorize: func(r *http.Request, _ access.Role) (access.Caller, error) { return o.Authorize(r) },
-		errors:    errorWriter{o.Log, loglimit.New(o.Now)}, log: o.Log, stopping: stopping, routes: routes{},
+		errors:    errorWriter{o.Log, loglimit.New(o.Now)}, log: o.Log, stopping: stopping, mux: http.NewServeMux(),
 	}
+	routes := map[string]route{}
 	for i, handle := range []handlerFunc{claims.next, tasks.complete, tasks.heartbeat, tasks.result} {
-		s.routes[agentPaths[i]] = &route{[]string{http.MethodPost}, access.Agents, handle}
+		routes[agentPatterns[i]] = route{access.Agents, handle}
 	}
+	s.handle(routes)
 	return s, nil
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 
@@ -10,11 +11,10 @@ import (
 	"github.com/org/foreman-action/internal/server/response"
 )
 
-// A route is one path of the API.
+// A route answers the requests for one pattern of the mux.
 type route struct {
-	methods []string
-	role    access.Role
-	handle  handlerFunc
+	role   access.Role
+	handle handlerFunc
 }
 
 // A handlerFunc answers a request, or returns an error before it wrote anything.
@@ -32,38 +32,74 @@ type handlers struct {
 	metrics   http.Handler // nil: none
 }
 
-// routes are the paths of the API, without a slash at the end.
-type routes map[string]*route
-
-// taskPath is the prefix of paths that contain a task's id.
-const taskPath = "/queue/tasks/"
-
-// newRoutes returns the table of all routes.
-func newRoutes(h handlers) routes {
-	get, post := []string{http.MethodGet, http.MethodHead}, []string{http.MethodPost}
-	t := routes{
-		"/queue/status":             {get, access.Operators, h.operators.status},
-		taskPath + "{id}/retry":     {post, access.Operators, h.operators.retry},
-		taskPath + "{id}/ask-again": {post, access.Operators, h.operators.askAgain},
-		taskPath + "{id}/cancel":    {post, access.Operators, h.operators.cancel},
-		"/server/reload":            {post, access.Operators, h.operators.reload},
-		"/healthcheck":              {get, access.Anyone, h.health.alive},
-		"/healthcheck/ready":        {get, access.Anyone, h.health.ready},
-		"/github/webhook":           {post, access.Anyone, func(w http.ResponseWriter, r *http.Request, _ access.Caller) error { return h.webhook.Handle(w, r) }},
+// routes returns all routes of the API, by their patterns.
+func (h handlers) routes() map[string]route {
+	t := map[string]route{
+		"GET /queue/status":                {access.Operators, h.operators.status},
+		"POST /queue/tasks/{id}/retry":     {access.Operators, h.operators.retry},
+		"POST /queue/tasks/{id}/ask-again": {access.Operators, h.operators.askAgain},
+		"POST /queue/tasks/{id}/cancel":    {access.Operators, h.operators.cancel},
+		"POST /server/reload":              {access.Operators, h.operators.reload},
+		"GET /healthcheck":                 {access.Anyone, h.health.alive},
+		"GET /healthcheck/ready":           {access.Anyone, h.health.ready},
+		"POST /github/webhook":             {access.Anyone, func(w http.ResponseWriter, r *http.Request, _ access.Caller) error { return h.webhook.Handle(w, r) }},
 	}
-	for _, path := range agentPaths {
-		t[path] = &route{post, access.Agents, func(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
+	for _, pattern := range agentPatterns {
+		t[pattern] = route{access.Agents, func(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
 			h.agents.ServeHTTP(w, caller.With(r))
 			return nil
 		}}
 	}
 	if h.metrics != nil {
-		t["/metrics"] = &route{get, access.Operators, func(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
+		t["GET /metrics"] = route{access.Operators, func(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
 			h.metrics.ServeHTTP(w, r)
 			return nil
 		}}
 	}
 	return t
+}
+
+// handle adds the routes to the mux.
+func (s *Server) handle(routes map[string]route) {
+	for pattern, route := range routes {
+		s.mux.Handle(pattern, s.wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			setHeader(w)
+			caller, err := s.authorize(r, route.role)
+			if err == nil {
+				err = route.handle(w, r, caller)
+			}
+			if err != nil {
+				s.errors.write(w, r, err)
+			}
+		})))
+	}
+}
+
+// setHeader sets the headers of every answer of the API.
+func setHeader(w http.ResponseWriter) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+}
+
+// dispatch passes a request to the mux, or to the dashboard if the mux has no pattern for its path.
+func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) {
+	missing := &response.Error{Status: http.StatusNotFound, Detail: "Not Found"}
+	if asked, ok := withoutSlash(r); ok {
+		h, pattern := s.mux.Handler(asked)
+		if pattern != "" {
+			s.mux.ServeHTTP(w, asked)
+			return
+		}
+		missing = response.Unmatched(h, asked)
+	}
+	if missing.Status == http.StatusNotFound && s.dashboard != nil && !reserved(r.URL.Path) {
+		s.dashboard.ServeHTTP(w, r)
+		return
+	}
+	s.wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		setHeader(w)
+		s.errors.write(w, r, missing)
+	})).ServeHTTP(w, r)
 }
 
 // reserved reports whether a path belongs to the API. The dashboard does not get unknown paths
@@ -73,30 +109,16 @@ func reserved(path string) bool {
 	return slices.Contains([]string{"queue", "harness", "healthcheck", "github", "metrics", "server"}, first)
 }
 
-// find returns the route of a request, and sets its path value "id"; nil: no such route. It ignores
-// one slash at the end of the path, because clients do not follow redirects of a POST.
-// http.ServeMux would redirect, so it is not used.
-func (t routes) find(r *http.Request) *route {
-	path := strings.TrimSuffix(r.URL.Path, "/")
-	rest, ok := strings.CutPrefix(path, taskPath)
-	if !ok {
-		return t[path]
+// withoutSlash returns the request for a mux. Its path has no slash at the end, because a mux would
+// redirect, and clients do not follow redirects of a POST. For the same reason it reports false for
+// a path such as "//" or "/a/../b", which no route has.
+func withoutSlash(r *http.Request) (*http.Request, bool) {
+	trimmed := strings.TrimSuffix(r.URL.Path, "/")
+	if trimmed == "" || path.Clean(trimmed) != trimmed {
+		return nil, false
 	}
-	id, action, _ := strings.Cut(rest, "/")
-	if id == "" {
-		return nil
-	}
-	r.SetPathValue("id", id)
-	return t[taskPath+"{id}/"+action]
-}
-
-// checkMethod returns an error of type *response.Error unless the route has the method.
-func (t *route) checkMethod(method string) error {
-	if slices.Contains(t.methods, method) {
-		return nil
-	}
-	return &response.Error{
-		Status: http.StatusMethodNotAllowed, Detail: "Method Not Allowed",
-		Header: http.Header{"Allow": {strings.Join(t.methods, ", ")}},
-	}
+	asked, u := *r, *r.URL
+	u.Path, u.RawPath = trimmed, ""
+	asked.URL = &u
+	return &asked, true
 }

@@ -29,13 +29,9 @@ const (
 // progress. It returns nil, or the error of the listener. For TLS pass listeners of crypto/tls. Call
 // Serve only once.
 func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
-	handler := http.Handler(s)
-	if s.middleware != nil {
-		handler = s.middleware(s)
-	}
 	a := &arrivals{conns: map[net.Conn]bool{}, idle: map[net.Conn]bool{}}
 	h := &http.Server{
-		Handler:           a.observe(handler),
+		Handler:           a.observe(s),
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 		ConnState:         a.changed,
 		ReadHeaderTimeout: headerTimeout,

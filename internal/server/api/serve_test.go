@@ -16,6 +16,8 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/internal/server/intake"
@@ -319,31 +321,48 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// TestMiddleware serves with a middleware.
+// TestMiddleware checks that a middleware sees all answers, each with the pattern of its route.
 func TestMiddleware(t *testing.T) {
 	t.Parallel()
-	q := brokenqueue.New(queue.New(queue.Options{}))
-	q.Break(queue.ErrUnavailable)
-	s, err := api.New(api.Options{Queue: q, Middleware: func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r.URL.Path = "/queue/status"
-			next.ServeHTTP(w, r)
-		})
-	}})
+	var seen []string
+	s, err := api.New(api.Options{
+		Queue:     queue.New(queue.Options{}),
+		Dashboard: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
+		Middleware: func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				answer := httptest.NewRecorder()
+				next.ServeHTTP(answer, r)
+				seen = append(seen, fmt.Sprintf("%s %s: %q %d", r.Method, r.URL.Path, r.Pattern, answer.Code))
+			})
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	l := listen(t)
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(ctx, l) }()
-	if got := <-request(t, http.MethodGet, "http://"+l.Addr().String()+"/", ""); got != http.StatusServiceUnavailable {
-		t.Errorf("got %d, want 503", got)
+	for _, ask := range []string{
+		"GET /queue/status", "HEAD /queue/status/", "POST /queue/status", "GET /queue/next", "POST /queue/tasks/a/retry/",
+		"GET /queue//status", "GET /queue/other", "GET /queue/status//", "GET /tasks/a", "GET /", "OPTIONS *",
+	} {
+		method, path, _ := strings.Cut(ask, " ")
+		r := httptest.NewRequest(method, path, nil)
+		r.RemoteAddr, r.Host = "127.0.0.1:1", "127.0.0.1"
+		s.ServeHTTP(httptest.NewRecorder(), r)
 	}
-	cancel()
-	if err := <-served; err != nil {
-		t.Errorf("Serve: %v", err)
+	want := []string{
+		`GET /queue/status: "GET /queue/status" 200`,
+		`HEAD /queue/status: "GET /queue/status" 200`,
+		`POST /queue/status: "" 405`,
+		`GET /queue/next: "" 405`,
+		`POST /queue/tasks/a/retry: "POST /queue/tasks/{id}/retry" 404`,
+		`GET /queue//status: "" 404`,
+		`GET /queue/other: "" 404`,
+		`GET /queue/status//: "" 404`,
+		`GET /tasks/a: "" 200`,
+		`GET /: "" 200`,
+		`OPTIONS *: "" 200`,
+	}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
 	}
 }
 

@@ -6,8 +6,8 @@
 // lost claim.
 //
 // Server.ServeHTTP handles a request in these steps: it sets a deadline for the body (package
-// request), finds the route in the table in routes.go, checks the sender (package access), and
-// calls the handler. Handlers return errors, which errors.go writes and logs.
+// request), and passes it to the mux, whose routes are in routes.go. A route checks the sender
+// (package access), and calls the handler. Handlers return errors, which errors.go writes and logs.
 package api
 
 import (
@@ -25,7 +25,6 @@ import (
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/loglimit"
 	"github.com/org/foreman-action/internal/server/request"
-	"github.com/org/foreman-action/internal/server/response"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 )
@@ -70,7 +69,8 @@ type Options struct {
 	// Dashboard answers every path that does not belong to the API, and checks access itself; nil:
 	// 404. The context of its requests ends when the server stops.
 	Dashboard http.Handler
-	// Middleware wraps the handler of Serve, for example for metrics; nil: none.
+	// Middleware wraps the handlers of all answers, for example for metrics. The requests have the
+	// matched pattern of http.Request.Pattern, or none if the dashboard answers or nobody. Nil: none.
 	Middleware func(http.Handler) http.Handler
 
 	Now func() time.Time // for ages; nil: time.Now
@@ -79,14 +79,14 @@ type Options struct {
 
 // A Server answers HTTP requests. It is an http.Handler, and safe for concurrent use.
 type Server struct {
-	routes     routes
+	mux        *http.ServeMux
 	authorize  authorizeFunc
 	proxies    access.Proxies
 	bodies     request.Deadlines
 	errors     errorWriter
-	stopAgents func()       // nil: the server has no handler of agents' paths besides its routes
-	dashboard  http.Handler // nil: none
-	middleware func(http.Handler) http.Handler
+	stopAgents func()                          // nil: the server has no handler of agents' paths besides its routes
+	dashboard  http.Handler                    // nil: none
+	middleware func(http.Handler) http.Handler // nil: none
 	log        *slog.Logger
 
 	stopOnce sync.Once
@@ -118,6 +118,7 @@ func New(o Options) (*Server, error) {
 	}
 	warnings, stopping := loglimit.New(o.Now), make(chan struct{})
 	s := &Server{
+		mux:        http.NewServeMux(),
 		authorize:  access.NewAuthorizer(o.Credentials, o.Attempts).Authorize,
 		proxies:    o.Proxies,
 		errors:     errorWriter{o.Log, warnings},
@@ -126,15 +127,15 @@ func New(o Options) (*Server, error) {
 		log:        o.Log,
 		stopping:   stopping,
 	}
-	s.routes = newRoutes(handlers{
+	s.handle(handlers{
 		agents:    o.Agents,
 		operators: &operatorHandler{o.Queue, o.Reload, o.Now, o.Log},
 		health:    &healthHandler{check: o.Health, note: o.Note, now: o.Now, warnings: warnings, log: o.Log},
 		webhook:   webhook,
 		metrics:   o.Metrics,
-	})
+	}.routes())
 	if o.Dashboard != nil {
-		s.dashboard = cancelOn(stopping, o.Dashboard)
+		s.dashboard = s.wrap(cancelOn(stopping, o.Dashboard))
 	}
 	return s, nil
 }
@@ -157,31 +158,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = s.proxies.With(r)
 	defer s.recovered(r)
 	defer s.bodies.Track(w, r)()
-	route := s.routes.find(r)
-	if route == nil && s.dashboard != nil && !reserved(r.URL.Path) {
-		s.dashboard.ServeHTTP(w, r)
-		return
-	}
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cache-Control", "no-store")
-	if err := s.handle(w, r, route); err != nil {
-		s.errors.write(w, r, err)
-	}
+	s.dispatch(w, r)
 }
 
-// handle calls the handler of a route. If route is nil, it returns the error 404.
-func (s *Server) handle(w http.ResponseWriter, r *http.Request, route *route) error {
-	if route == nil {
-		return &response.Error{Status: http.StatusNotFound, Detail: "Not Found"}
+// wrap returns h inside the middleware.
+func (s *Server) wrap(h http.Handler) http.Handler {
+	if s.middleware == nil {
+		return h
 	}
-	if err := route.checkMethod(r.Method); err != nil {
-		return err
-	}
-	caller, err := s.authorize(r, route.role)
-	if err != nil {
-		return err
-	}
-	return route.handle(w, r, caller)
+	return s.middleware(h)
 }
 
 // recovered logs a panic with its request, and closes the connection. net/http would not log the

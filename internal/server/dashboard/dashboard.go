@@ -19,12 +19,14 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/loglimit"
+	api "github.com/org/foreman-action/internal/server/response"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 )
@@ -141,7 +143,9 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 	if h, pattern := d.mux.Handler(r); pattern == "" {
-		notFound(w, r, h)
+		missing := api.Unmatched(h, r)
+		maps.Copy(w.Header(), missing.Header)
+		api.JSON(w, r, missing.Status, map[string]any{"detail": missing.Detail})
 		return
 	}
 	if err := d.auth.local(r); err != nil {
@@ -158,27 +162,3 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	d.mux.ServeHTTP(w, r)
 }
-
-// notFound sends 404 or 405 as JSON. h is the mux's handler for a request that matches no pattern.
-func notFound(w http.ResponseWriter, r *http.Request, h http.Handler) {
-	recorded := &recorder{header: http.Header{}}
-	h.ServeHTTP(recorded, r)
-	status, detail := http.StatusNotFound, "Not Found"
-	if recorded.status == http.StatusMethodNotAllowed {
-		status, detail = recorded.status, "Method Not Allowed"
-		w.Header().Set("Allow", recorded.header.Get("Allow"))
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, `{"detail":"`+detail+`"}`) // fails only if the client is gone
-}
-
-// A recorder records the status and the header of a response.
-type recorder struct {
-	header http.Header
-	status int
-}
-
-func (r *recorder) Header() http.Header         { return r.header }
-func (r *recorder) Write(b []byte) (int, error) { return len(b), nil }
-func (r *recorder) WriteHeader(status int)      { r.status = status }

@@ -57,7 +57,7 @@ func TestSoak(t *testing.T) {
 		t.Skip("it starts processes, and waits for them for some seconds")
 	}
 	events := *soakEvents
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Duration(events)*100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute+time.Duration(events)*100*time.Millisecond)
 	defer cancel()
 	faults := &trouble{random: rand.New(rand.NewPCG(seed, 2)), counts: map[string]int{}}
 	s := newStage(t, setting{program: build(t), servers: 1, trouble: faults, rules: soakRules})

@@ -31,3 +31,27 @@ func (e *Error) Error() string {
 	}
 	return http.StatusText(e.Status)
 }
+
+// Unmatched returns the error 404 or 405 for a request that no pattern of a mux matches. h is the
+// mux's handler for it, of http.ServeMux.Handler.
+func Unmatched(h http.Handler, r *http.Request) *Error {
+	recorded := &recorder{header: http.Header{}}
+	h.ServeHTTP(recorded, r)
+	if recorded.status != http.StatusMethodNotAllowed {
+		return &Error{Status: http.StatusNotFound, Detail: "Not Found"}
+	}
+	return &Error{
+		Status: http.StatusMethodNotAllowed, Detail: "Method Not Allowed",
+		Header: http.Header{"Allow": recorded.header["Allow"]},
+	}
+}
+
+// A recorder records the status and the header of an answer.
+type recorder struct {
+	header http.Header
+	status int
+}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) Write(b []byte) (int, error) { return len(b), nil }
+func (r *recorder) WriteHeader(status int)      { r.status = status }

@@ -20,13 +20,8 @@ type handler struct {
 
 // ServeHTTP implements http.Handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	v := verb(r)
-	if v == "events" {
-		h.next.ServeHTTP(w, r)
-		return
-	}
 	begin := h.now()
-	ctx := r.Context()
+	v, ctx := verb(r), r.Context()
 	var webhook trace.Span
 	switch {
 	case !h.tracer.on():
@@ -40,6 +35,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s := &statusWriter{ResponseWriter: w}
 	h.next.ServeHTTP(s, r.WithContext(ctx))
+	if w.Header().Get("Content-Type") == "text/event-stream" {
+		return // it lasts as long as the page is open
+	}
 	code := s.code()
 	if webhook != nil {
 		finish(webhook, nil, attribute.Int("http.response.status_code", code))
@@ -47,9 +45,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.metrics.httpTime.WithLabelValues(v, strconv.Itoa(code)).Observe(h.now().Sub(begin).Seconds())
 }
 
-// verb returns the label value for a request.
+// verb returns the label value for a request, by the pattern that it matches.
 func verb(r *http.Request) string {
-	path := strings.TrimSuffix(r.URL.Path, "/")
+	_, path, _ := strings.Cut(r.Pattern, " ")
 	switch path {
 	case "/queue/next":
 		if r.URL.Query().Has("wait") {
@@ -62,12 +60,11 @@ func verb(r *http.Request) string {
 		return "result"
 	case "/github/webhook":
 		return "webhook"
-	case "/metrics", "/events":
-		return path[1:]
+	case "/metrics":
+		return "metrics"
 	case "/healthcheck", "/healthcheck/ready":
 		return "health"
-	}
-	if strings.HasPrefix(path, "/queue/") {
+	case "/queue/tasks/{id}/retry", "/queue/tasks/{id}/ask-again", "/queue/tasks/{id}/cancel":
 		return "operator"
 	}
 	return "page"

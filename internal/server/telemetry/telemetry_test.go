@@ -175,13 +175,28 @@ func (r *rig) calls(t *testing.T) {
 		if strings.HasSuffix(q.URL.Path, "/queue/complete") {
 			w.WriteHeader(http.StatusAccepted)
 		}
+		if q.URL.Path == "/events" {
+			w.Header().Set("Content-Type", "text/event-stream")
+		}
 		if err := http.NewResponseController(w).Flush(); err != nil {
 			t.Errorf("the answer cannot be flushed: %v", err)
 		}
 		r.clock.Advance(4 * time.Millisecond)
 	}))
-	for _, path := range []string{"/queue/next", "/queue/next?wait=30s", "/queue/complete", "/github/webhook/", "/healthcheck/ready", "/tasks/x", "/events", "/queue/tasks/x/retry", "/%00?"} {
-		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, http.NoBody))
+	for _, ask := range []struct{ pattern, path string }{
+		{"POST /queue/next", "/queue/next"},
+		{"POST /queue/next", "/queue/next?wait=30s"},
+		{"POST /queue/complete", "/queue/complete"},
+		{"POST /github/webhook", "/github/webhook/"},
+		{"GET /healthcheck/ready", "/healthcheck/ready"},
+		{"", "/tasks/x"},
+		{"", "/events"},
+		{"POST /queue/tasks/{id}/retry", "/queue/tasks/x/retry"},
+		{"", "/%00?"},
+	} {
+		q := httptest.NewRequestWithContext(t.Context(), http.MethodPost, ask.path, http.NoBody)
+		q.Pattern = ask.pattern
+		h.ServeHTTP(httptest.NewRecorder(), q)
 	}
 	answers := []*http.Response{
 		{StatusCode: 200, Header: http.Header{"X-Ratelimit-Remaining": {"4999"}, "X-Ratelimit-Resource": {"core"}}},

@@ -49,6 +49,7 @@ func (r *rig) webhook(n int, header http.Header) string {
 		w.WriteHeader(http.StatusAccepted)
 	}))
 	req := httptest.NewRequestWithContext(r.t.Context(), http.MethodPost, "/github/webhook", http.NoBody)
+	req.Pattern = "POST /github/webhook"
 	for k, v := range header {
 		req.Header[k] = v
 	}
@@ -70,6 +71,7 @@ func TestTrace(t *testing.T) {
 		}
 	}))
 	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/queue/complete", http.NoBody)
+	req.Pattern = "POST /queue/complete"
 	req.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	agentOf.ServeHTTP(httptest.NewRecorder(), req)
 

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/org/foreman-action/internal/eventkind"
 	"github.com/org/foreman-action/internal/secret"
@@ -35,7 +38,7 @@ type Webhook struct {
 	secrets []string
 	bodies  *request.Limiter
 	spool   *request.Spool
-	budget  *request.Budget // bounds the bytes that are parsed at the same time
+	parsing *semaphore.Weighted // of maxParsed bytes
 }
 
 // maxShort is how many short deliveries may be received at the same time.
@@ -58,7 +61,7 @@ func NewWebhook(o WebhookOptions) (*Webhook, error) {
 	}
 	h := &Webhook{
 		take: o.Take, bodies: request.NewSpoolLimiter(maxShort, o.Now),
-		spool: request.OpenSpool(o.SpoolDir, maxSpooled), budget: request.NewBudget(maxParsed),
+		spool: request.OpenSpool(o.SpoolDir, maxSpooled), parsing: semaphore.NewWeighted(maxParsed),
 	}
 	for _, s := range o.Secrets {
 		if s == "" {
@@ -118,11 +121,17 @@ func (h *Webhook) enqueue(w http.ResponseWriter, r *http.Request, in *webhook.In
 	// waits for the response.
 	turn, end := context.WithTimeout(context.WithoutCancel(r.Context()), turnTimeout)
 	defer end()
-	release, err := h.budget.Acquire(turn, body.Size())
-	if err != nil {
-		return err
+	size := min(body.Size(), maxParsed) // a longer one is parsed alone
+	if h.parsing.Acquire(turn, size) != nil {
+		return &response.Error{
+			Status: http.StatusServiceUnavailable, Detail: "too many bodies are being stored at the moment; try again",
+			Header: http.Header{"Retry-After": {"30"}}, Warning: response.TooManyBodies,
+		}
 	}
-	defer release()
+	defer h.parsing.Release(size)
+	if size > maxParsed/4 {
+		defer debug.FreeOSMemory() // otherwise the next one would come on top of it
+	}
 	ctx, cancel := request.StoreContext(r.Context())
 	defer cancel()
 	got, err := h.receive(ctx, in, body)

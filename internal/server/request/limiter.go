@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/org/foreman-action/internal/server/response"
 	"github.com/org/foreman-action/internal/wait"
 )
@@ -16,16 +18,16 @@ const maxShort = 1 << 20
 
 // A Limiter bounds how many bodies are in memory at the same time.
 type Limiter struct {
-	short *semaphore // nil: no limit
-	long  *semaphore // for bodies over maxShort, or of unknown length
+	short *permits // nil: no limit
+	long  *permits // for bodies over maxShort, or of unknown length
 }
 
 // NewLimiter returns a Limiter for four long bodies and the given number of short ones; 0:
 // any number. now is the clock; nil: time.Now.
 func NewLimiter(short int, now func() time.Time) *Limiter {
-	l := &Limiter{long: newSemaphore(4, 5*time.Second, now)}
+	l := &Limiter{long: newPermits(4, 5*time.Second, now)}
 	if short > 0 {
-		l.short = newSemaphore(short, 2*time.Second, now)
+		l.short = newPermits(short, 2*time.Second, now)
 	}
 	return l
 }
@@ -33,7 +35,7 @@ func NewLimiter(short int, now func() time.Time) *Limiter {
 // NewSpoolLimiter returns a Limiter for the given number of short bodies, and 16 long ones, which a
 // [Spool] keeps in files. now is the clock; nil: time.Now.
 func NewSpoolLimiter(short int, now func() time.Time) *Limiter {
-	return &Limiter{short: newSemaphore(short, 2*time.Second, now), long: newSemaphore(16, 5*time.Second, now)}
+	return &Limiter{short: newPermits(short, 2*time.Second, now), long: newPermits(16, 5*time.Second, now)}
 }
 
 // How long a request waits for a permit, and how often it tries to evict a slow body.
@@ -64,12 +66,12 @@ func (l *Limiter) Acquire(r *http.Request) (release func(), err error) {
 	return s.hold(b), nil
 }
 
-// A semaphore has a number of permits to read bodies. If another request waits, it aborts a body
-// that takes longer than grace. Otherwise a few clients that send nothing would block all others.
-type semaphore struct {
-	permits chan struct{}
-	grace   time.Duration
-	now     func() time.Time
+// permits are a number of permits to read bodies. If another request waits, a body is aborted that
+// takes longer than grace. Otherwise a few clients that send nothing would block all others.
+type permits struct {
+	free  *semaphore.Weighted
+	grace time.Duration
+	now   func() time.Time
 
 	mu      sync.Mutex
 	holders []*holder // the oldest first
@@ -81,33 +83,29 @@ type holder struct {
 	since time.Time
 }
 
-func newSemaphore(permits int, grace time.Duration, now func() time.Time) *semaphore {
-	return &semaphore{permits: make(chan struct{}, permits), grace: grace, now: wait.Clock(now)}
+func newPermits(n int, grace time.Duration, now func() time.Time) *permits {
+	return &permits{free: semaphore.NewWeighted(int64(n)), grace: grace, now: wait.Clock(now)}
 }
 
 // acquire reports whether it got a permit before ctx ended.
-func (s *semaphore) acquire(ctx context.Context) bool {
-	select {
-	case s.permits <- struct{}{}:
-		return true
-	default:
-	}
-	tick := time.NewTicker(evictInterval)
-	defer tick.Stop()
-	for {
+func (s *permits) acquire(ctx context.Context) bool {
+	for !s.free.TryAcquire(1) {
 		s.evict()
-		select {
-		case s.permits <- struct{}{}:
+		turn, cancel := context.WithTimeout(ctx, evictInterval)
+		err := s.free.Acquire(turn, 1)
+		cancel()
+		if err == nil {
 			return true
-		case <-tick.C:
-		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
 			return false
 		}
 	}
+	return true
 }
 
 // hold records the body for which a permit was acquired.
-func (s *semaphore) hold(b *body) (release func()) {
+func (s *permits) hold(b *body) (release func()) {
 	h := &holder{b, s.now()}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,13 +114,13 @@ func (s *semaphore) hold(b *body) (release func()) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.holders = slices.DeleteFunc(s.holders, func(other *holder) bool { return other == h })
-		<-s.permits
+		s.free.Release(1)
 	}
 }
 
 // evict aborts the oldest body if its grace period is over. Its handler then releases the permit.
 // The next call may abort another body.
-func (s *semaphore) evict() {
+func (s *permits) evict() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.holders) == 0 || s.now().Sub(s.holders[0].since) < s.grace {

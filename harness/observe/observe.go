@@ -11,8 +11,10 @@ const (
 	ApplyAttempted  Event = iota // an attempt to carry a decision out ended; Status is its outcome: foreman_apply_attempts_total
 	Notified                     // an agent was notified of a task, or received one; Status is the result: foreman_nudges_total
 	LoopFailed                   // a pass of a loop failed; Status is the loop's name: foreman_loop_restarts_total
-	Requeued                     // tasks were requeued or failed; Status is their state now
-	Purged                       // old tasks were deleted
+	LeaseEnded                   // the lease of a decision ended; Status is the outcome of the attempt, Took the time since the decision: foreman_drained_total
+	Requeued                     // tasks were requeued or failed; Status is their state now: foreman_requeued_total
+	Purged                       // old tasks were deleted: foreman_purged_total
+	OperatorChanged              // an operator changed a task, or Err was the reason against it; Status is the verb: foreman_operator_changes_total
 	BreakerOpened                // the circuit breaker of Agent opened: foreman_agent_breaker_open
 	BreakerClosed                // the circuit breaker of Agent closed; it was open for Took
 	GitHubFailed                 // an outage of GitHub began; Status is its cause: foreman_github_outage
@@ -27,6 +29,7 @@ type Observation struct {
 	Repo   string // may be empty
 	N      int    // number of occurrences
 	Took   time.Duration
+	Err    error // why it failed; nil: it did not
 }
 
 // A Func receives observations. It must be fast, and is called concurrently. Nil discards.

@@ -5,8 +5,10 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/request"
 	"github.com/org/foreman-action/internal/server/response"
@@ -36,10 +38,11 @@ type agentStatus struct {
 
 // An operatorHandler shows the queue to operators and changes the state of tasks for them.
 type operatorHandler struct {
-	queue queue.Queue
-	read  func(ctx context.Context) (unchanged []string, err error) // nil: not found
-	now   func() time.Time
-	log   *slog.Logger
+	queue   queue.Queue
+	read    func(ctx context.Context) (unchanged []string, err error) // nil: not found
+	observe observe.Func
+	now     func() time.Time
+	log     *slog.Logger
 }
 
 func (h *operatorHandler) status(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
@@ -65,7 +68,7 @@ func (h *operatorHandler) status(w http.ResponseWriter, r *http.Request, _ acces
 
 // A change is an operation by an operator on a task.
 type change struct {
-	verb string // name in the log
+	verb string // name in the log, and with hyphens in metrics
 	do   func(ctx context.Context, id, by string) (queue.State, error)
 }
 
@@ -115,6 +118,7 @@ func (h *operatorHandler) reload(w http.ResponseWriter, r *http.Request, caller 
 func (h *operatorHandler) apply(w http.ResponseWriter, r *http.Request, caller access.Caller, c change) error {
 	id, by := r.PathValue("id"), cmp.Or(caller.Name, "somebody on this machine")
 	state, err := c.do(r.Context(), id, by)
+	h.observe.Report(observe.Observation{Event: observe.OperatorChanged, Status: strings.ReplaceAll(c.verb, " ", "-"), N: 1, Err: err})
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/internal/server/intake"
@@ -363,6 +364,25 @@ func TestMiddleware(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+}
+
+// TestOperatorChanged checks that the verbs of operators are observed, with their errors.
+func TestOperatorChanged(t *testing.T) {
+	t.Parallel()
+	var seen []observe.Observation
+	s, err := api.New(api.Options{Queue: queue.New(queue.Options{}), Observe: func(o observe.Observation) { seen = append(seen, o) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"retry", "ask-again", "cancel"} {
+		seen = nil
+		r := httptest.NewRequest(http.MethodPost, "/queue/tasks/none/"+verb, nil)
+		r.RemoteAddr, r.Host = "127.0.0.1:1", "127.0.0.1"
+		s.ServeHTTP(httptest.NewRecorder(), r)
+		if len(seen) != 1 || seen[0].Event != observe.OperatorChanged || seen[0].Status != verb || !errors.Is(seen[0].Err, queue.ErrNotFound) {
+			t.Errorf("%s: observed %+v", verb, seen)
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/intake"
@@ -73,8 +74,9 @@ type Options struct {
 	// matched pattern of http.Request.Pattern, or none if the dashboard answers or nobody. Nil: none.
 	Middleware func(http.Handler) http.Handler
 
-	Now func() time.Time // for ages; nil: time.Now
-	Log *slog.Logger     // nil discards
+	Observe observe.Func     // gets OperatorChanged; nil discards
+	Now     func() time.Time // for ages; nil: time.Now
+	Log     *slog.Logger     // nil discards
 }
 
 // A Server answers HTTP requests. It is an http.Handler, and safe for concurrent use.
@@ -129,7 +131,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.handle(handlers{
 		agents:    o.Agents,
-		operators: &operatorHandler{o.Queue, o.Reload, o.Now, o.Log},
+		operators: &operatorHandler{o.Queue, o.Reload, o.Observe, o.Now, o.Log},
 		health:    &healthHandler{check: o.Health, note: o.Note, now: o.Now, warnings: warnings, log: o.Log},
 		webhook:   webhook,
 		metrics:   o.Metrics,

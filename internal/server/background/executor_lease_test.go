@@ -119,7 +119,7 @@ func TestRenewed(t *testing.T) {
 		if took := time.Since(start); took < 2*time.Minute {
 			r.t.Fatalf("it took only %s", took)
 		}
-		if got := r.task(1); got.Tries != 0 || r.observed(observe.ApplyAttempted, "done") != 1 {
+		if got := r.task(1); got.Tries != 0 || r.observed(observe.ApplyAttempted, "done") != 1 || r.observed(observe.LeaseEnded, "done") != 1 {
 			r.t.Errorf("got %d tries\n%s", got.Tries, r.log())
 		}
 	})

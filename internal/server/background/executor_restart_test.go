@@ -220,6 +220,9 @@ func TestPaused(t *testing.T) {
 				close(goOn)
 				time.Sleep(10 * time.Minute)
 				r.wrote(on(1, talkPost, talkPost)...)
+				if got := r.observed(observe.LeaseEnded, "lost"); got != 1 {
+					t.Errorf("%d leases were lost:\n%s", got, r.log())
+				}
 				if got := r.observed(observe.ApplyAttempted, "lost"); got != 1 {
 					t.Errorf("lost %d times:\n%s", got, r.log())
 				}

@@ -24,6 +24,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/loglimit"
 	api "github.com/org/foreman-action/internal/server/response"
@@ -54,10 +55,11 @@ type Options struct {
 	// with https, the page has no links to issues.
 	GitHub string
 
-	Every  time.Duration    // between two checks for changes by an open page; 0: 2 s
-	Now    func() time.Time // nil: time.Now
-	Random io.Reader        // of session ids; nil: crypto/rand
-	Log    *slog.Logger     // nil discards
+	Every   time.Duration    // between two checks for changes by an open page; 0: 2 s
+	Observe observe.Func     // gets OperatorChanged; nil discards
+	Now     func() time.Time // nil: time.Now
+	Random  io.Reader        // of session ids; nil: crypto/rand
+	Log     *slog.Logger     // nil discards
 }
 
 // A Dashboard serves the page. It is safe for concurrent use.
@@ -69,6 +71,7 @@ type Dashboard struct {
 	live     *live
 	mux      *http.ServeMux
 	origins  *http.CrossOriginProtection
+	observe  observe.Func
 	log      *slog.Logger
 }
 
@@ -110,16 +113,16 @@ func New(o Options) (*Dashboard, error) {
 		renderer: newRenderer(o.Operators == nil, o.Now, o.Log),
 		mux:      http.NewServeMux(),
 		origins:  http.NewCrossOriginProtection(),
-		log:      o.Log,
+		observe:  o.Observe, log: o.Log,
 	}
 	d.live = &live{queue: o.Queue, auth: d.auth, contents: d.contents, every: o.Every, log: o.Log, permits: make(chan struct{}, maxStreams)}
 	for pattern, serve := range map[string]http.HandlerFunc{
 		"GET /{$}":                   d.overview,
 		"GET /tasks/{id}":            d.task,
 		"GET /events":                d.live.ServeHTTP,
-		"POST /tasks/{id}/retry":     d.change("retried", d.retry),
-		"POST /tasks/{id}/ask-again": d.change("asked", d.askAgain),
-		"POST /tasks/{id}/cancel":    d.change("cancelled", d.cancel),
+		"POST /tasks/{id}/retry":     d.change("retry", "retried", d.retry),
+		"POST /tasks/{id}/ask-again": d.change("ask-again", "asked", d.askAgain),
+		"POST /tasks/{id}/cancel":    d.change("cancel", "cancelled", d.cancel),
 		"GET /login":                 d.loginForm,
 		"POST /login":                d.login,
 		"POST /logout":               d.logout,

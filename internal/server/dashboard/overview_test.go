@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -105,7 +106,8 @@ func TestButtons(t *testing.T) {
 func TestButtonsInList(t *testing.T) {
 	t.Parallel()
 	q := oneFailed()
-	d := serve(t, Options{Queue: q, Operators: ada})
+	var seen []observe.Observation
+	d := serve(t, Options{Queue: q, Operators: ada, Observe: func(o observe.Observation) { seen = append(seen, o) }})
 	page := text(t, call{path: "/?state=failed", auth: true}.do(t, d))
 	for _, part := range []string{`action="/tasks/id-1/ask-again"`, `<input type="hidden" name="from" value="/?state=failed">`} {
 		if !strings.Contains(page, part) {
@@ -123,8 +125,11 @@ func TestButtonsInList(t *testing.T) {
 		{"cancel", "from=%2F%2Fevil.example%2F", "/?did=cancelled", "cancel id-1 ada"},
 	}
 	for _, tt := range tests {
-		q.did = nil
+		q.did, seen = nil, nil
 		r := call{method: http.MethodPost, path: "/tasks/id-1/" + tt.verb, body: tt.form, auth: true, origin: own}.do(t, d)
+		if len(seen) != 1 || seen[0] != (observe.Observation{Event: observe.OperatorChanged, Status: tt.verb, N: 1}) {
+			t.Errorf("%s: observed %+v", tt.verb, seen)
+		}
 		if to := r.Header.Get("Location"); r.StatusCode != http.StatusSeeOther || to != tt.to || len(q.did) != 1 || q.did[0] != tt.did {
 			t.Errorf("%+v: got %d, %s, %q", tt, r.StatusCode, to, q.did)
 		}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -66,9 +67,9 @@ func (d *Dashboard) cancel(r *http.Request, id, by string) error {
 	return d.queue.Cancel(r.Context(), id, by)
 }
 
-// change handles a button with which operators change a task. did is the name of the notice that
-// the next page shows.
-func (d *Dashboard) change(did string, apply func(r *http.Request, id, by string) error) http.HandlerFunc {
+// change handles a button with which operators change a task. verb is its name in metrics, and did
+// the name of the notice that the next page shows.
+func (d *Dashboard) change(verb, did string, apply func(r *http.Request, id, by string) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if d.auth.operators == nil {
 			d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: "Tasks cannot be changed here, because no operators are configured. Use \"foremand queue\"."})
@@ -84,6 +85,7 @@ func (d *Dashboard) change(did string, apply func(r *http.Request, id, by string
 		}
 		id := r.PathValue("id")
 		err := apply(r, id, v.operator)
+		d.observe.Report(observe.Observation{Event: observe.OperatorChanged, Status: verb, N: 1, Err: err})
 		d.contents.reader.changed()
 		switch {
 		case errors.Is(err, queue.ErrState):

@@ -41,6 +41,7 @@ type attempt struct {
 	lease    *lease
 	stopping <-chan struct{} // closed when no more writes may begin
 	writing  sync.Mutex      // held by the write that waits for its slot
+	endSpan  func(error)     // ends the span of the attempt, if it was begun
 
 	// The fields below are set by parse.
 	id      runner.TaskIdentity
@@ -50,7 +51,7 @@ type attempt struct {
 }
 
 func newAttempt(e *Executor, dec queue.Decision, begun time.Time, stopping <-chan struct{}) *attempt {
-	return &attempt{e: e, dec: dec, begun: begun, lease: newLease(e.o, dec.Lease, begun), stopping: stopping}
+	return &attempt{e: e, dec: dec, begun: begun, lease: newLease(e.o, dec.Lease, begun), stopping: stopping, endSpan: func(error) {}}
 }
 
 // run executes the decision while its lease is renewed, and records the result.
@@ -64,6 +65,7 @@ func (a *attempt) run(ctx context.Context) {
 	}()
 	rep, err := a.execute(leased)
 	a.settle(ctx, rep, err)
+	a.endSpan(err)
 	cancel(nil)
 	<-kept
 }
@@ -85,8 +87,7 @@ func (a *attempt) execute(ctx context.Context) (rep runner.Report, err error) {
 	if err := a.parse(); err != nil {
 		return rep, &permanentError{err}
 	}
-	ctx, finish := a.e.o.Span(ctx, a.trace, a.dec.ID)
-	defer func() { finish(err) }()
+	ctx, a.endSpan = a.e.o.Span(ctx, a.trace, a.dec.ID)
 	set, err := a.settings(ctx)
 	if err != nil {
 		return rep, err
@@ -285,7 +286,12 @@ func (a *attempt) settle(ctx context.Context, rep runner.Report, err error) {
 	}
 	d.log(ctx, o.Log, "status", d.status, "task", dec.ID, "repo", dec.Repo, "issue", dec.Issue,
 		"decision", string(rep.Decision), "executed", rep.Executed, "reason", d.reason, "wait", d.wait, "took", took)
-	o.Observe.Report(observe.Observation{Event: observe.ApplyAttempted, Status: d.status, Agent: dec.Agent, Repo: dec.Repo, N: 1, Took: took})
+	seen := observe.Observation{Event: observe.ApplyAttempted, Status: d.status, Agent: dec.Agent, Repo: dec.Repo, N: 1, Took: took}
+	o.Observe.Report(seen)
+	if err == nil || d.status == statusLost {
+		seen.Event, seen.Took = observe.LeaseEnded, max(o.Now().Sub(dec.Completed), 0)
+		o.Observe.Report(seen)
+	}
 	if d.wait > 0 {
 		time.AfterFunc(d.wait, a.e.Wake)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -74,6 +75,28 @@ func newMetrics(registry prometheus.Registerer, version string) *metrics {
 		m.requeued.WithLabelValues(string(s))
 	}
 	return m
+}
+
+// leaseEnded counts the end of a decision's lease. The statuses are those of package executor.
+func (m *metrics) leaseEnded(o observe.Observation) {
+	n, result := float64(o.N), "released"
+	switch o.Status {
+	case "done", "failed":
+		result = o.Status
+	case "given_up":
+		result = "failed"
+		m.exhausted.Add(n)
+	case "again":
+		m.releases.WithLabelValues("error").Add(n)
+	case "given_off":
+		m.releases.WithLabelValues("free").Add(n)
+	case "lost":
+		result = "lost"
+	}
+	m.drained.WithLabelValues(result).Add(n)
+	if result == "done" || result == "failed" {
+		m.finishTime.Observe(o.Took.Seconds())
+	}
 }
 
 // A factory creates metrics and registers them.

@@ -7,8 +7,8 @@
 // issue. Spans contain no text of an issue and no secret. There is no global state, and a failure
 // of this package does not affect other parts.
 //
-// A new metric needs a field and a line in metrics.go, and a call: in queue.go for the queue, in
-// Observe for events of the loops, in http.go and github.go for requests.
+// A new metric needs a field and a line in metrics.go, and a call: in Observe for events of package
+// observe, in queue.go, http.go and github.go for calls and requests.
 package telemetry
 
 import (
@@ -169,7 +169,7 @@ func (t *Telemetry) Span(ctx context.Context, parent, task string) (_ context.Co
 	return ctx, func(err error) { finish(s, err) }
 }
 
-// Observe counts an event that does not pass through the queue.
+// Observe counts an event.
 func (t *Telemetry) Observe(o observe.Observation) {
 	if t == nil {
 		return
@@ -192,6 +192,17 @@ func (t *Telemetry) Observe(o observe.Observation) {
 		m.githubOutage.WithLabelValues(status).Set(1)
 	case observe.GitHubRecovered:
 		m.githubOutage.WithLabelValues(status).Set(0)
-	case observe.Requeued, observe.Purged: // the queue counts them
+	case observe.LeaseEnded:
+		m.leaseEnded(o)
+	case observe.Requeued:
+		if o.Status == string(queue.Failed) {
+			m.exhausted.Add(float64(o.N))
+		} else {
+			m.requeued.WithLabelValues(status).Add(float64(o.N))
+		}
+	case observe.Purged:
+		m.purged.Add(float64(o.N))
+	case observe.OperatorChanged:
+		m.operatorChanges.WithLabelValues(status, outcome(o.Err)).Add(float64(o.N))
 	}
 }

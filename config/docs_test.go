@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -9,12 +10,20 @@ import (
 	"github.com/org/foreman-action/config"
 )
 
-// TestDocsFiles loads each complete configuration file in docs/rules.md.
+// TestDocsFiles loads each complete configuration file on the pages about rules.
 func TestDocsFiles(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../docs/rules.md")
+	files, err := filepath.Glob("../docs/rules/*.md")
 	if err != nil {
 		t.Fatal(err)
+	}
+	var page []byte
+	for _, file := range append(files, "../docs/rules.md") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page = append(page, text...)
 	}
 	n := 0
 	for _, m := range regexp.MustCompile("(?s)\n```yaml\n(.*?\n)```\n").FindAllStringSubmatch(string(page), -1) {

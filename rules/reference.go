@@ -131,7 +131,7 @@ func ownFunctions() []Name {
 	return []Name{
 		{"label", "(name) true or false", "whether the issue has the label, in any case", `label("kind/bug")`},
 		{"any_label", "(pattern, ...) true or false", `whether any label matches any pattern, in any case; "*" stands for any characters, and all others for themselves`, `not any_label("kind/*", "area/*")`},
-		{"command", "(name) true or false", `whether the event's comment, written by the actor, has a line "/foreman name", outside quotes and code; test actor.permission as well. command(name).args is the list of the words after the name, see [Commands](#commands)`, `command("triage") and actor.association == "MEMBER"`},
+		{"command", "(name) true or false", `whether the event's comment, written by the actor, has a line "/foreman name", outside quotes and code; test actor.permission as well. command(name).args is the list of the words after the name, see [Commands](commands.md)`, `command("triage") and actor.association == "MEMBER"`},
 		{"issue_number", "(text) whole number", `the issue of this repository that a text refers to, as "12", "#12", "owner/repo#12" or its address; 0 for any other text`, `issue_number("#12") == 12`},
 		{"semver", "(version, constraint) true or false", `whether a version is within the constraint: <, <=, >, >=, =, !=, ^ and ~, with commas or spaces for "and" and || for "or"; false for a text that is no version, and for the constraint ""`, `semver(form.version, ">= 1.2.0, < 2.0.0 || ^3.1")`},
 		{"duration", "(text) duration", "a length of time in w, d, h, m, s, ms, us and ns; a day is 24 hours", `now - issue.created_at > duration("1w2d12h")`},
@@ -142,7 +142,7 @@ func ownFunctions() []Name {
 
 func pastFunctions() []Name {
 	return []Name{
-		{"label_age", "(name) duration", "how long the issue has had a label; 0 without the label; for a renamed label see [Renamed labels](#renamed-labels)", `label_age("needs-info") > duration("14d")`},
+		{"label_age", "(name) duration", "how long the issue has had a label; 0 without the label; for a renamed label see [Renamed labels](renamed-labels.md)", `label_age("needs-info") > duration("14d")`},
 		{"idle", "() duration", `how long ago a person did something on the issue; programs are ignored; idle("bots") includes all programs except Foreman; idle("comments") counts only comments of people`, `idle() > duration("60d")`},
 		{"last_human", "() person", "the person who changed it last: .login, and the time .at; its author if there was no change", `last_human().login != issue.author`},
 		{"added_by_us", "(label) true or false", "whether Foreman added the label last, even if it was removed since", `added_by_us(event.label)`},

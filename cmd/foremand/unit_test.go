@@ -22,16 +22,16 @@ import (
 )
 
 // TestUnit runs the packages' systemd unit as systemd would, and has systemd itself check it where
-// that is installed. docs/server.md shows the same unit.
+// that is installed. docs/server/install.md shows the same unit.
 func TestUnit(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no systemd")
 	}
 	text := read(t, "packaging/foremand.service")
-	shown, _ := block(t, read(t, "../../docs/server.md"), "unit")
+	shown, _ := block(t, read(t, "../../docs/server/install.md"), "unit")
 	if diff := cmp.Diff(text, shown); diff != "" {
-		t.Errorf("docs/server.md shows another unit (-packaging +docs):\n%s", diff)
+		t.Errorf("docs/server/install.md shows another unit (-packaging +docs):\n%s", diff)
 	}
 	dir := t.TempDir()
 	self, err := os.Executable()

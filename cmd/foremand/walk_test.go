@@ -19,19 +19,19 @@ import (
 	"github.com/org/foreman-action/internal/testkit/programtest"
 )
 
-// block returns the code block after a marker in docs/server.md, and its position.
+// block returns the code block after a marker on a page, and its position.
 func block(t *testing.T, doc, marker string) (text string, from int) {
 	t.Helper()
 	_, rest, ok := strings.Cut(doc, "<!-- "+marker+" -->\n```")
 	_, rest, fence := strings.Cut(rest, "\n")
 	text, _, ended := strings.Cut(rest, "```\n")
 	if !ok || !fence || !ended {
-		t.Fatalf("docs/server.md has no block marked <!-- %s -->", marker)
+		t.Fatalf("the page has no block marked <!-- %s -->", marker)
 	}
 	return text, len(doc) - len(rest)
 }
 
-// TestDocsWalk runs the commands at the beginning of docs/server.md with other ports, and compares
+// TestDocsWalk runs the commands of docs/server/try.md with other ports, and compares
 // their output with the page.
 func TestDocsWalk(t *testing.T) {
 	t.Parallel()
@@ -43,7 +43,7 @@ func TestDocsWalk(t *testing.T) {
 			t.Skipf("%s is needed, and not installed", name)
 		}
 	}
-	const path = "../../docs/server.md"
+	const path = "../../docs/server/try.md"
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestDocsWalk(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("docs/server.md shows something else (-docs +now):\n%s", diff)
+		t.Errorf("docs/server/try.md shows something else (-docs +now):\n%s", diff)
 	}
 }
 

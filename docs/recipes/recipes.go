@@ -82,8 +82,30 @@ func (r Recipe) Page() string {
 	}
 	fmt.Fprintf(&b, "```yaml\n# .github/foreman.yml\n%s```\n\n", r.Rules)
 	fmt.Fprintf(&b, "`foreman init --recipe %s` writes this file with `mode: shadow`, and a workflow for it. The playground "+
-		"has it among its examples. [All recipes](README.md) are on one page.\n\nAlso found as: %s.\n", r.Name, strings.Join(r.Words, ", "))
+		"has it among its examples. [All recipes](README.md) are on one page.\n\n", r.Name)
+	fmt.Fprintf(&b, "Explained under %s.\n\nAlso found as: %s.\n", strings.Join(r.explained(), ", "), strings.Join(r.Words, ", "))
 	return b.String()
+}
+
+// explained returns links to the pages about the parts of the language that the recipe uses.
+func (r Recipe) explained() []string {
+	links := []string{"[conditions](../rules/conditions.md)"}
+	for _, part := range []struct{ word, link string }{
+		{`\bform\.`, "[issue forms](../rules/forms.md)"},
+		{`\btables\.`, "[tables](../rules/tables.md)"},
+		{`\bcommand\(`, "[commands](../rules/commands.md)"},
+		{`\bscan:`, "[schedule](../rules/schedule.md)"},
+		{`\bpr\.|_file\(`, "[pull requests](../pull-requests.md)"},
+		{`\bonce:|\bkey:|else_undo:|\bafter:|never_again`, "[once, undo, later](../rules/undo.md)"},
+		{`\btogether:`, "[all or none](../rules/together.md)"},
+		{`override_humans:|removed_by_human|added_by_us|last_human`, "[people win](../rules/people.md)"},
+		{`\{\{`, "[values in texts](../rules/texts.md)"},
+	} {
+		if regexp.MustCompile(part.word).MatchString(r.Rules) {
+			links = append(links, part.link)
+		}
+	}
+	return append(links, "[tests](../rules/tests.md)")
 }
 
 // Index returns the page that lists the recipes, in Markdown.
@@ -100,6 +122,7 @@ commas between them, become one file. ` + "`foreman init --recipe list`" + ` pri
 Labels, teams, texts and days are examples: change them. A label that the repository lacks is skipped. Rules that only
 maintainers may trigger test their permission. Rules never undo what people did, unless they say ` + "`override_humans`" + `.
 
+[The rule language](../rules.md) has a page for each question about rules, and [limits](../limits.md) has the numbers.
 [What Foreman does not do](../what-foreman-does-not-do.md) names what does it instead.
 `)
 	for _, topic := range Topics() {

@@ -173,3 +173,18 @@ func ExampleJoin() {
 	//     scan: "is:open is:issue reactions:>=20 -label:popular"
 	//     when:
 }
+
+// TestExplained checks that a recipe's page links to the pages about what the recipe uses.
+func TestExplained(t *testing.T) {
+	t.Parallel()
+	for _, r := range all(t) {
+		page := r.Page()
+		for word, link := range map[string]string{
+			"scan:": "../rules/schedule.md", "form.": "../rules/forms.md", "command(": "../rules/commands.md", "{{": "../rules/texts.md",
+		} {
+			if strings.Contains(r.Rules, word) != strings.Contains(page, "("+link+")") {
+				t.Errorf("%s: %q, and a link to %s: one without the other", r.Name, word, link)
+			}
+		}
+	}
+}

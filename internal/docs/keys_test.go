@@ -14,11 +14,11 @@ import (
 	"github.com/org/foreman-action/internal/config/serverconfig"
 )
 
-// TestServerKeys compares the table of all keys in docs/server.md with the schema of the server's
+// TestServerKeys compares the table of docs/server/keys.md with the schema of the server's
 // configuration. With -update it rewrites the table.
 func TestServerKeys(t *testing.T) {
 	t.Parallel()
-	const page, begin, end = "docs/server.md", "<!-- keys -->\n", "<!-- /keys -->\n"
+	const page, begin, end = "docs/server/keys.md", "<!-- keys -->\n", "<!-- /keys -->\n"
 	src := string(pages(t)[page])
 	head, rest, _ := strings.Cut(src, begin)
 	got, tail, ok := strings.Cut(rest, end)

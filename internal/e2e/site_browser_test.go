@@ -111,8 +111,8 @@ func TestSiteWalk(t *testing.T) {
 	b.do(`document.querySelector("main .code button").click()`)
 	b.until(`window.copied && window.copied === document.querySelector("main pre").textContent && document.querySelector("main .code button").textContent === "Copied"`)
 	follow("The rule language", "docs/rules.html")
-	follow("Conditions", "docs/rules.html#conditions")
-	if got := eval[float64](b, `Math.abs(document.getElementById("conditions").getBoundingClientRect().top)`); got > 100 {
+	follow("A rule", "docs/rules.html#a-rule")
+	if got := eval[float64](b, `Math.abs(document.getElementById("a-rule").getBoundingClientRect().top)`); got > 100 {
 		t.Errorf("the heading is %.0f pixels away from the top", got)
 	}
 	follow("Foreman", "")

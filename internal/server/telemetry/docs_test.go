@@ -13,11 +13,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// TestDocs checks that docs/server.md lists exactly the existing metrics, and that its alerts are
+// TestDocs checks that docs/server/metrics.md lists exactly the existing metrics, and that its alerts are
 // complete and use only these metrics.
 func TestDocs(t *testing.T) {
 	t.Parallel()
-	doc, err := os.ReadFile("../../../docs/server.md")
+	doc, err := os.ReadFile("../../../docs/server/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// TestAlerts lets promtool check the alerts in docs/server.md, and their reaction to the events in
+// TestAlerts lets promtool check the alerts in docs/server/metrics.md, and their reaction to the events in
 // testdata/alerts.yml.
 func TestAlerts(t *testing.T) {
 	t.Parallel()
@@ -68,7 +68,7 @@ func TestAlerts(t *testing.T) {
 	if err != nil {
 		t.Skip("promtool is needed, and not installed")
 	}
-	doc, err := os.ReadFile("../../../docs/server.md")
+	doc, err := os.ReadFile("../../../docs/server/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// alertsIn returns the rules for alerts in docs/server.md.
+// alertsIn returns the rules for alerts in docs/server/metrics.md.
 func alertsIn(t *testing.T, doc string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(doc, "Alerts to begin with:")

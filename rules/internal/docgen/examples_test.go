@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestDocsFiles compiles the YAML examples of docs/rules.md without a mistake or a warning. It
+// TestDocsFiles compiles the YAML examples of the pages without a mistake or a warning. It
 // evaluates their rules for every event and runs their tests. An example that begins with "- id:"
 // is a list of rules, which may use the names of [rules.Reference].
 func TestDocsFiles(t *testing.T) {
@@ -78,13 +79,18 @@ var docsBlock = regexp.MustCompile("(?s)\n```yaml\n(.*?\n)```\n")
 
 func docsBlocks(t *testing.T) []string {
 	t.Helper()
-	page := rendered(t)
+	pages := rendered(t)
 	var blocks []string
-	for _, m := range docsBlock.FindAllStringSubmatch(page, -1) {
-		blocks = append(blocks, m[1])
-	}
-	if all := strings.Count(page, "\n```"); all != 2*len(blocks) {
-		t.Errorf("%d fences, want %d: a block on the page is YAML", all, 2*len(blocks))
+	// The block that the tests of another page belong to comes first.
+	names := append([]string{"rules.md"}, slices.DeleteFunc(slices.Sorted(maps.Keys(pages)), func(name string) bool { return name == "rules.md" })...)
+	for _, name := range names {
+		found := docsBlock.FindAllStringSubmatch(pages[name], -1)
+		for _, m := range found {
+			blocks = append(blocks, m[1])
+		}
+		if all := strings.Count(pages[name], "\n```"); all != 2*len(found) {
+			t.Errorf("%s: %d fences, want %d: a block on the page is YAML", name, all, 2*len(found))
+		}
 	}
 	return blocks
 }
@@ -126,7 +132,12 @@ func TestDocsConditions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, _, _ := strings.Cut(docsBlock.ReplaceAllString(rendered(t), ""), "## Traps")
+	var text string
+	for name, page := range rendered(t) {
+		if name != "rules/traps.md" {
+			text += docsBlock.ReplaceAllString(page, "")
+		}
+	}
 	n := 0
 	for _, m := range docsSpan.FindAllStringSubmatch(text, -1) {
 		src := strings.ReplaceAll(m[1]+m[2], `\|`, "|")

@@ -1,8 +1,9 @@
 package main
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -13,12 +14,24 @@ import (
 	"github.com/org/foreman-action/rules/internal/events"
 )
 
-//go:embed rules.md.in
-var pageTemplate string
+//go:embed pages
+var templates embed.FS
 
-// render fills the placeholders of the template.
-func render() (string, error) {
-	page := "<!-- Made by go generate ./rules/... from rules/internal/docgen/rules.md.in. -->\n\n" + pageTemplate
+// render returns the pages by their paths in docs. Each placeholder occurs once in all templates.
+func render() (map[string]string, error) {
+	pages := map[string]string{}
+	err := fs.WalkDir(templates, "pages", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := templates.ReadFile(path)
+		name := strings.TrimSuffix(strings.TrimPrefix(path, "pages/"), ".in")
+		pages[name] = "<!-- Made by go generate ./rules/... from rules/internal/docgen/" + path + ". -->\n\n" + string(text)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	for place, text := range map[string]string{
 		"rule keys":      keyTable(ruleKeyDocs()),
 		"file keys":      keyTable(fileKeyDocs()),
@@ -35,14 +48,18 @@ func render() (string, error) {
 		"surprises":      surpriseTable(),
 		"doubts":         doubtTable(),
 		"limits":         limitTable(),
+		"action limits":  actionLimitTable(),
 	} {
-		mark := "<!-- " + place + " -->"
-		if strings.Count(page, mark) != 1 {
-			return "", fmt.Errorf("rules.md.in: want the place %s once", mark)
+		mark, found := "<!-- "+place+" -->", 0
+		for name, page := range pages {
+			found += strings.Count(page, mark)
+			pages[name] = strings.ReplaceAll(page, mark, strings.TrimRight(text, "\n"))
 		}
-		page = strings.Replace(page, mark, strings.TrimRight(text, "\n"), 1)
+		if found != 1 {
+			return nil, fmt.Errorf("the templates have %s %d times: want it once", mark, found)
+		}
 	}
-	return page, nil
+	return pages, nil
 }
 
 // inCode returns an inline code span for any text, for a cell of a table.
@@ -222,6 +239,28 @@ func limitTable() string {
 	b.WriteString("| limit | at most |\n|---|---|\n")
 	for _, l := range rules.Limits() {
 		fmt.Fprintf(&b, "| %s | %s %s |\n", l.What, thousands(l.Most), l.Of)
+	}
+	return b.String()
+}
+
+// actionLimitTable lists the numbers of actions for one event without a policy.
+func actionLimitTable() string {
+	var order []int
+	names := map[int][]string{}
+	for _, s := range protocol.ActionSpecs() {
+		if s.CountsAs != "" {
+			continue
+		}
+		if names[s.Limit] == nil {
+			order = append(order, s.Limit)
+		}
+		names[s.Limit] = append(names[s.Limit], s.Name)
+	}
+	slices.Sort(order)
+	var b strings.Builder
+	b.WriteString("| for one event at most | of |\n|---|---|\n")
+	for _, n := range order {
+		fmt.Fprintf(&b, "| %d | %s |\n", n, inCodes(names[n], ""))
 	}
 	return b.String()
 }

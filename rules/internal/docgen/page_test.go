@@ -23,25 +23,37 @@ import (
 	"github.com/org/foreman-action/rules/ruletest"
 )
 
-// TestPage checks that docs/rules.md is up to date.
-func TestPage(t *testing.T) {
+// TestPages checks that the generated pages are up to date, and that docs/rules has no others.
+func TestPages(t *testing.T) {
 	t.Parallel()
-	got, err := os.ReadFile(page)
+	want, got := rendered(t), map[string]string{}
+	files, err := filepath.Glob(filepath.Join(docs, "rules", "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(got), rendered(t)); diff != "" {
-		t.Errorf("docs/rules.md is out of date; run go generate ./rules/... (-page +made):\n%s", diff)
+	for _, file := range append(files, filepath.Join(docs, "rules.md"), filepath.Join(docs, "limits.md")) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, err := filepath.Rel(docs, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[filepath.ToSlash(name)] = string(text)
+	}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("the pages are out of date; run go generate ./rules/... (-docs +made):\n%s", diff)
 	}
 }
 
-func rendered(t *testing.T) string {
+func rendered(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := render()
+	pages, err := render()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return text
+	return pages
 }
 
 // Every key and every action has a description.

@@ -2,20 +2,20 @@ package main
 
 import "github.com/org/foreman-action/rules/internal/forms"
 
-// An entry is a name with its description in docs/rules.md.
+// An entry is a name with its description on a page.
 type entry struct{ name, doc string }
 
 func ruleKeyDocs() []entry {
 	return []entry{
 		{"id", "its name in reports and tests; required"},
-		{"on", "the events that it listens to; see [Events](#events)"},
-		{"when", "its condition; without one it always fires; see [Conditions](#conditions)"},
-		{"then", "the list of its actions; required; see [Actions](#actions)"},
+		{"on", "the events that it listens to; see [Events](rules/events.md)"},
+		{"when", "its condition; without one it always fires; see [Conditions](rules/conditions.md)"},
+		{"then", "the list of its actions; required; see [Actions](rules/actions.md)"},
 		{"stop", "`true`: when it fires or cannot be judged, later rules are not evaluated, and the agent is not asked"},
-		{"override_humans", "`true`: it may repeat changes that people undid; see [Human overrides](#human-overrides)"},
-		{"together", "`true`: all of its actions are carried out, or none; see [Together](#together)"},
+		{"override_humans", "`true`: it may repeat changes that people undid; see [People win](rules/people.md)"},
+		{"together", "`true`: all of its actions are carried out, or none; see [All or none](rules/together.md)"},
 		{"else_undo", "`true`: its earlier actions are reverted when its condition is false"},
-		{"scan", "the search, or the list of searches, for issues or pull requests of a rule that listens to `schedule`; see [Schedule](#schedule)"},
+		{"scan", "the search, or the list of searches, for issues or pull requests of a rule that listens to `schedule`; see [Schedule](rules/schedule.md)"},
 	}
 }
 
@@ -31,10 +31,10 @@ func fileKeyDocs() []entry {
 		{"llm", "the model that an agent should use"},
 		{"memory", "where the records of earlier work are stored"},
 		{"agent", "an HTTP agent that decides where the rules do not"},
-		{"forms", "names for the fields of issue forms; see [Forms](#forms)"},
-		{"tables", "values by name; see [Tables](#tables)"},
+		{"forms", "names for the fields of issue forms; see [Forms](rules/forms.md)"},
+		{"tables", "values by name; see [Tables](rules/tables.md)"},
 		{"rules", "the list of rules"},
-		{"tests", "tests of the rules; see [Tests](#tests)"},
+		{"tests", "tests of the rules; see [Tests](rules/tests.md)"},
 		{"include", "further files of this repository"},
 	}
 }
@@ -56,7 +56,7 @@ func testKeyDocs() []entry {
 		{"contrib", "how the issue suits contributors: `{score: 80, duplicate_evidence: high, security_sensitive: false}`"},
 		{"memory", "the record of earlier actions: `{labels: [needs-info], by: {needs-info: ask-version}}`; `by` names the rule that added a label, for `else_undo`; by default every rule that names the label added it, and the label is reverted only when all of them revert"},
 		{"past", "the timeline, the oldest event first: `{event: labeled, label: bug, at: 2025-12-24, by: hubot, as: human}`; `as` is human, bot or us; without this key, the labels of the issue came with it"},
-		{"functions", "the results of functions that the program adds, by name, such as `{tier: gold}`; see [In a Go program](embed.md#a-function-of-your-own)"},
+		{"functions", "the results of functions that the program adds, by name, such as `{tier: gold}`; see [In a Go program](../embed.md#a-function-of-your-own)"},
 		{"expect", "the expected results; required"},
 	}
 }

@@ -35,7 +35,7 @@ ARG REVISION
 # The repository that the image names.
 ARG REPOSITORY=org/foreman-action
 LABEL org.opencontainers.image.title="foreman" \
-      org.opencontainers.image.description="Agents decide. Foreman acts: issue events become ordered, guarded writes." \
+      org.opencontainers.image.description="Rules or agents decide. Foreman acts: issue events become ordered, guarded writes." \
       org.opencontainers.image.source="https://github.com/${REPOSITORY}" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.version="${VERSION}" \

@@ -119,6 +119,10 @@ func checkMetadata[R any](t *testing.T, got metadata[R], step string) {
 	if got.Name == "" || got.Author == "" || got.Branding.Icon == "" || got.Branding.Color == "" {
 		t.Errorf("got %+v, want a name, an author and a branding", got)
 	}
+	// On the Marketplace a name must not be that of a user or an organisation.
+	if !strings.Contains(got.Name, " issue triage") {
+		t.Errorf("got the name %q, want one that no account can have", got.Name)
+	}
 	if n := len(got.Description); n == 0 || n > 125 {
 		t.Errorf("got a description of %d bytes, want 1 to 125", n)
 	}

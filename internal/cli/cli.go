@@ -63,7 +63,7 @@ func Commands() *cobra.Command { return commands(process.Env{}.Complete()) }
 
 // commands returns the command table.
 func commands(env process.Env) *cobra.Command {
-	return group.Root(env, "Agents decide, Foreman acts: guarded triage of GitHub issues that looks before it repeats a write",
+	return group.Root(env, "Rules or agents decide, Foreman acts: guarded triage of GitHub issues that looks before it repeats a write",
 		step(env), triage.Command(env), rules.Command(env), agent.Command(env), start.Command(env),
 		validate.Command(env), schema.Command(env), tool.Command(env), build.Command(env))
 }

@@ -91,14 +91,18 @@ func Downloads(server string, r Repository, tag string) (string, error) {
 	return strings.TrimRight(u.String(), "/") + "/" + r.String() + "/releases/download/" + tag, nil
 }
 
-// Rename returns a page of the documentation that names the repository of a release in place of the
-// default one: as an action, and in the address of its releases. The path of the module stays.
-func Rename(page, server string, r Repository) string {
+// unreleased matches a part of a page that is only for the time before there is a release.
+var unreleased = regexp.MustCompile(`(?s)<!-- until the first release -->\n.*?<!-- /until the first release -->\n\n?`)
+
+// Page returns a page of the documentation as a release has it. It names the repository of the
+// release in place of the default one: as an action, and in the address of its releases. The path
+// of the module stays. The parts for the time until the first release are gone.
+func Page(page, server string, r Repository) string {
 	return strings.NewReplacer(
 		"uses: "+Default+"@", "uses: "+r.String()+"@",
 		"uses: "+Default+"/slim@", "uses: "+r.String()+"/slim@",
 		"https://github.com/"+Default+"/releases", strings.TrimRight(server, "/")+"/"+r.String()+"/releases",
-	).Replace(page)
+	).Replace(unreleased.ReplaceAllString(page, ""))
 }
 
 // The variables of slim/action.yml: the address of the release, and a SHA-256 per platform.

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,8 +114,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Every page of this repository can be renamed: only the module keeps its path.
-func TestRename(t *testing.T) {
+// Every page of this repository has a form for a release: only the module keeps its path, and the
+// parts until the first release are gone.
+func TestPage(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob("../../../*.md")
 	if err != nil {
@@ -129,13 +131,13 @@ func TestRename(t *testing.T) {
 	if err != nil || len(pages) < 10 {
 		t.Fatalf("got %d pages and the error %v", len(pages), err)
 	}
-	r, changed := entry.Repository{Owner: "Octo-Org", Name: "foreman-action"}, 0
+	r, changed, without := entry.Repository{Owner: "Octo-Org", Name: "foreman-action"}, 0, 0
 	for _, page := range pages {
 		before, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		after := entry.Rename(string(before), "https://github.example/", r)
+		after := entry.Page(string(before), "https://github.example/", r)
 		if after != string(before) {
 			changed++
 		}
@@ -145,9 +147,21 @@ func TestRename(t *testing.T) {
 		if strings.Count(after, "github.com/"+entry.Default) != strings.Count(string(before), "github.com/"+entry.Default)-strings.Count(string(before), "github.com/"+entry.Default+"/releases") {
 			t.Errorf("%s lost the path of the module", page)
 		}
-		if entry.Rename(string(before), "https://github.com", entry.Repository{Owner: "org", Name: "foreman-action"}) != string(before) {
-			t.Errorf("%s changes for the default repository", page)
+		if strings.Contains(after, "YOU/") || strings.Contains(strings.ToLower(after), "until the first release") && !strings.HasSuffix(page, "/docs/release.md") {
+			t.Errorf("%s still says what to do without a release", page)
 		}
+		lines := strings.Split(string(before), "\n")
+		if again := entry.Page(string(before), "https://github.com", entry.Repository{Owner: "org", Name: "foreman-action"}); again != string(before) {
+			without++
+			for line := range strings.SplitSeq(again, "\n") {
+				if !slices.Contains(lines, line) {
+					t.Errorf("%s: the default repository adds the line %q", page, line)
+				}
+			}
+		}
+	}
+	if without != 2 {
+		t.Errorf("%d pages say what to do without a release, want README.md and docs/workflow.md", without)
 	}
 	if changed < 5 {
 		t.Errorf("%d pages name the repository", changed)

@@ -43,7 +43,7 @@ const user = 65532
 // for outputs as its own user with mode 0644, and only root in the container can append to them.
 func Action() Spec {
 	return Spec{Program: "action", File: "foreman", Title: "foreman",
-		Description: "Agents decide. Foreman acts: issue events become ordered, guarded writes."}
+		Description: "Rules or agents decide. Foreman acts: issue events become ordered, guarded writes."}
 }
 
 // Server returns the image of foremand.

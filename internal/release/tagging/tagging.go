@@ -217,7 +217,7 @@ func (r Repository) rename(ctx context.Context, commit string, p Pins, files map
 		if err != nil {
 			return err
 		}
-		if after := entry.Rename(before, p.Server, owner); after != before {
+		if after := entry.Page(before, p.Server, owner); after != before {
 			files[name] = after
 		}
 	}

@@ -155,14 +155,16 @@ func TestTag(t *testing.T) {
 	}
 }
 
-// The commit of a release names its repository in the documentation; nothing is tagged or pushed
+// The commit of a release names its repository in the documentation, and lacks what holds until the
+// first release; nothing is tagged or pushed
 // before Tag makes the same commit.
 func TestCommit(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
+	const unreleased = "<!-- until the first release -->\nWrite `uses: YOU/foreman-action@main`.\n\n<!-- /until the first release -->\n\n"
 	const page = "Write `uses: org/foreman-action@v1`, or\ngo install github.com/org/foreman-action/cmd/foreman@latest\n"
 	for _, name := range []string{"README.md", "docs/guides/agent.md", "docs/notes.txt", "internal/README.md"} {
-		c.write(name, page)
+		c.write(name, unreleased+page)
 	}
 	c.write("docs/other.md", "Nothing.\n")
 	c.git(c.dir, "add", "-A")

@@ -122,9 +122,23 @@ func commands(env process.Env, f *flags) *cobra.Command {
 	for _, v := range verbs() {
 		root.AddCommand(v.command(env, f))
 	}
-	root.AddCommand(schemaCommand(env), rulesCommand(), demo.Command(env))
+	root.AddCommand(schemaCommand(env), rulesCommand(), demo.Command(env, showing(env, f)))
 	group.Help(root)
 	return root
+}
+
+// showing returns a function that formats the documents of verbs for people.
+func showing(env process.Env, f *flags) demo.Show {
+	return func(name string, document contract.Document) string {
+		w := newScreen(env, *f)
+		for _, v := range verbs() {
+			if verb, _, _ := strings.Cut(v.use, " "); verb == name {
+				v.show(w, document)
+				w.next(document.Step())
+			}
+		}
+		return w.text()
+	}
 }
 
 // verbs are the commands that make a document, in the order of a contribution.

@@ -55,6 +55,8 @@ var moment = time.Date(2026, 6, 4, 12, 0, 0, 0, time.UTC)
 
 const note = "This validation is recorded: nothing ran. contribflow demo --docker runs it in Docker."
 
+const approval = "A person now reads the change and approves it; only then \"contribflow pr --draft --yes\" publishes it."
+
 // Options are the flags of the command.
 type Options struct {
 	Dir    string // to make it in; empty: a temporary folder
@@ -62,14 +64,18 @@ type Options struct {
 	Image  string // for the validation; empty: the ecosystem's default image
 }
 
+// A Show formats the document of the command with a name for people.
+type Show func(name string, document contract.Document) string
+
 // Command returns the command.
-func Command(env process.Env) *cobra.Command {
+func Command(env process.Env, show Show) *cobra.Command {
 	var o Options
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Watch a whole contribution on recorded data",
 		Long: `Carries out a sample contribution to a small Go repository in a temporary folder, from discovery
-to the dry run of a draft pull request, and shows each JSON document. GitHub's answers are recorded
+to the dry run of a draft pull request, and shows what each command prints; --json has all of
+their documents in one. GitHub's answers are recorded
 and the edit is scripted; git and all else are real. It needs git, and neither a token nor the
 network.
 
@@ -82,10 +88,12 @@ ecosystem, or the one that --image names.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
-			if asJSON, err := c.Flags().GetBool("json"); err == nil && asJSON {
-				return command.Usagef("demo shows every document; it takes no --json")
+			asJSON, err := c.Flags().GetBool("json")
+			if err != nil {
+				return command.Failed(err)
 			}
-			return run(c.Context(), env, o)
+			d := &demo{env: env, options: o, show: show, asJSON: asJSON}
+			return d.run(c.Context())
 		},
 	}
 	c.Flags().StringVar(&o.Dir, "dir", "", "`folder` for the demo; it must be empty (default: a temporary one, which is kept)")
@@ -94,15 +102,15 @@ ecosystem, or the one that --image names.`,
 	return c
 }
 
-func run(ctx context.Context, env process.Env, o Options) error {
+func (d *demo) run(ctx context.Context) error {
 	if _, err := exec.LookPath("git"); err != nil {
 		return command.Failed(fmt.Errorf("the demo needs git: install it"))
 	}
-	dir, err := folder(env, o.Dir)
+	dir, err := folder(d.env, d.options.Dir)
 	if err != nil {
 		return err
 	}
-	d := &demo{env: env, dir: dir, options: o}
+	d.dir = dir
 	if err := d.upstream(ctx); err != nil {
 		return command.Failed(fmt.Errorf("make the repository of the demo: %w", err))
 	}
@@ -146,6 +154,8 @@ type demo struct {
 	env     process.Env
 	dir     string
 	options Options
+	show    Show
+	asJSON  bool
 	session session.Session
 }
 
@@ -241,7 +251,7 @@ func (d *demo) open(address string) session.Session {
 	}
 }
 
-// play runs the commands in their order and shows their output.
+// play runs the commands in their order, and shows their output or collects their documents.
 func (d *demo) play(ctx context.Context) error {
 	if err := os.MkdirAll(d.session.Controller.Root, 0o750); err != nil {
 		return err
@@ -249,12 +259,13 @@ func (d *demo) play(ctx context.Context) error {
 	owner := "mona"
 	steps := []struct {
 		command string
-		run     func() (any, error)
+		before  string // for people, before the command
+		run     func() (contract.Document, error)
 	}{
-		{"contribflow init --lang Go --json", func() (any, error) {
+		{"contribflow init --lang Go --json", "", func() (contract.Document, error) {
 			return initialize.Run(d.session, initialize.Options{Languages: []string{"Go"}})
 		}},
-		{"contribflow discover --json", func() (any, error) {
+		{"contribflow discover --json", "", func() (contract.Document, error) {
 			d.session.Config.Languages, d.session.Config.ForkOwner = []string{"Go"}, &owner
 			if d.options.Image != "" {
 				d.session.Config.Sandbox.Images = map[string]string{"go": d.options.Image}
@@ -262,24 +273,24 @@ func (d *demo) play(ctx context.Context) error {
 			const limit = 10
 			return discover.Run(ctx, d.session, discover.Options{Limit: limit})
 		}},
-		{"contribflow score " + issue.String() + " --json", func() (any, error) {
+		{"contribflow score " + issue.String() + " --json", "", func() (contract.Document, error) {
 			return score.Run(ctx, d.session, score.Options{Issue: issue})
 		}},
-		{"contribflow plan " + issue.String() + " --json", func() (any, error) {
+		{"contribflow plan " + issue.String() + " --json", "", func() (contract.Document, error) {
 			return plan.Run(ctx, d.session, plan.Options{Issue: issue})
 		}},
-		{"contribflow checkout " + issue.String() + " --json", func() (any, error) {
+		{"contribflow checkout " + issue.String() + " --json", "", func() (contract.Document, error) {
 			return checkout.Run(ctx, d.session, checkout.Options{})
 		}},
-		{"contribflow diff --json", func() (any, error) {
+		{"contribflow diff --json", "(The demo edits the workspace here, as you or an agent would.)\n\n", func() (contract.Document, error) {
 			if err := d.edit(); err != nil {
 				return nil, err
 			}
 			return diff.Run(ctx, d.session)
 		}},
-		{"contribflow validate --run --sandbox docker --json", func() (any, error) { return d.validate(ctx) }},
-		{"contribflow pr --draft --json", func() (any, error) { return pr.Run(ctx, d.session, pr.Options{}) }},
-		{"contribflow next --json", func() (any, error) {
+		{"contribflow validate --run --sandbox docker --json", "", func() (contract.Document, error) { return d.validate(ctx) }},
+		{"contribflow pr --draft --json", "", func() (contract.Document, error) { return pr.Run(ctx, d.session, pr.Options{}) }},
+		{"contribflow next --json", "", func() (contract.Document, error) {
 			facts, err := status.Facts(ctx, d.session, true)
 			if err != nil {
 				return nil, err
@@ -287,24 +298,32 @@ func (d *demo) play(ctx context.Context) error {
 			return status.Recommend(facts), nil
 		}},
 	}
+	all := contract.Demo{Directory: d.dir, WorkspacePath: d.session.Controller.Abs(d.files().Workspace), Reason: approval}
+	if !d.options.Docker {
+		all.Reason = note + " " + all.Reason
+	}
 	for _, s := range steps {
 		document, err := s.run()
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.command, err)
 		}
-		data, err := contract.Encode(document)
+		all.Steps, all.Next = append(all.Steps, contract.DemoStep{Command: s.command, Document: document}), document.Step()
+		if d.asJSON {
+			continue
+		}
+		name := strings.Fields(s.command)[1]
+		if err := d.env.Print(s.before + "$ " + strings.TrimSuffix(s.command, " --json") + "\n" + d.show(name, document) + "\n"); err != nil {
+			return err
+		}
+	}
+	if d.asJSON {
+		data, err := contract.Encode(all)
 		if err != nil {
 			return err
 		}
-		if err := d.env.Print("$ " + s.command + "\n" + string(data) + "\n"); err != nil {
-			return err
-		}
+		return d.env.Print(string(data))
 	}
-	end := "A person now reads the change and approves it; only then \"contribflow pr --draft --yes\" publishes it.\n"
-	if !d.options.Docker {
-		end = note + "\n" + end
-	}
-	return d.env.Print(end + "Everything is in " + d.dir + "; the workspace is " + d.session.Controller.Abs(d.files().Workspace) + ".\n")
+	return d.env.Print(all.Reason + "\nEverything is in " + d.dir + "; the workspace is " + all.WorkspacePath + ".\nThe same as JSON documents: contribflow demo --json\n")
 }
 
 // files are the files of the demo's issue.
@@ -317,7 +336,7 @@ func (d *demo) edit() error { return write("change", d.session.Controller.Abs(d.
 
 // validate runs the validation in Docker, or else prints the recorded one with the commands that
 // are detected now.
-func (d *demo) validate(ctx context.Context) (contract.Validation, error) {
+func (d *demo) validate(ctx context.Context) (contract.Document, error) {
 	if d.options.Docker {
 		return validate.Run(ctx, d.session, validate.Options{Run: true, Sandbox: validate.Docker})
 	}

@@ -27,6 +27,21 @@ type Recommendation struct {
 	Reason                string `json:"reason"`
 }
 
+// A Demo is the document of "demo": each command with its document.
+type Demo struct {
+	Steps         []DemoStep `json:"steps"`
+	Directory     string     `json:"directory"`
+	WorkspacePath string     `json:"workspacePath"`
+	Next
+	Reason string `json:"reason"`
+}
+
+// A DemoStep is a command of the demo and its document.
+type DemoStep struct {
+	Command  string `json:"command"`
+	Document any    `json:"document"`
+}
+
 // An Init is the document of "init". Config is the file as it is now.
 type Init struct {
 	Status     string `enum:"created,exists,overwritten" json:"status"`

@@ -31,6 +31,7 @@ var documents = []document{
 	{"diff", reflect.TypeFor[Patch]()},
 	{"validate", reflect.TypeFor[Validation]()},
 	{"pr", reflect.TypeFor[PullRequest]()},
+	{"demo", reflect.TypeFor[Demo]()},
 	{"error", reflect.TypeFor[Error]()},
 }
 

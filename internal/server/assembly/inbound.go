@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/config/serverconfig"
 	"github.com/org/foreman-action/internal/server/access"
@@ -66,6 +67,7 @@ func newAPI(o Options, c connections, l loops, in inbound) (*api.Server, error) 
 func newDashboard(s *serverconfig.Config, in inbound, o dashboard.Options) (http.Handler, error) {
 	agents, operators := in.credentials.Configured()
 	o.Private, o.Secure, o.GitHub = agents || in.agents != nil, s.Server.BehindTLS, webURL(s.Identity.APIURL)
+	o.Shadow = s.Runner.Mode == config.ModeShadow
 	if operators {
 		o.Operators = in.credentials.Operator
 	}

@@ -49,6 +49,8 @@ type Options struct {
 	// of the server terminates TLS.
 	Secure bool
 
+	// Shadow says on each page that decisions are only planned, and nothing is written.
+	Shadow bool
 	// Health returns the state of the server's loops and of the database. Nil: none is shown.
 	Health func(ctx context.Context) []Health
 	// GitHub is the address of GitHub's web pages; empty: https://github.com. If it does not begin
@@ -110,7 +112,7 @@ func New(o Options) (*Dashboard, error) {
 			attempts: o.Attempts, warnings: loglimit.New(o.Now),
 		},
 		contents: &contents{newReader(o.Queue, o.Health, o.Now), links{github}},
-		renderer: newRenderer(o.Operators == nil, o.Now, o.Log),
+		renderer: newRenderer(o.Operators == nil, o.Shadow, o.Now, o.Log),
 		mux:      http.NewServeMux(),
 		origins:  http.NewCrossOriginProtection(),
 		observe:  o.Observe, log: o.Log,

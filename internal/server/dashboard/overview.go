@@ -142,7 +142,7 @@ func tiles(s queue.Stats) []tile {
 	add(stateName(queue.Claimed), s.States[queue.Claimed], "by an agent", queue.Claimed)
 	add(stateName(queue.Completed), s.States[queue.Completed]-s.Draining-(s.Held-heldPending), "not applied yet", queue.Completed)
 	add(nameApplying, s.Draining, "on GitHub", queue.Completed)
-	add(stateName(queue.Done), s.States[queue.Done], "applied", queue.Done)
+	add(stateName(queue.Done), s.States[queue.Done], "with a result", queue.Done)
 	add(stateName(queue.Failed), s.States[queue.Failed], "with a reason", queue.Failed)
 	return list
 }

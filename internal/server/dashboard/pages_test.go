@@ -20,6 +20,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 type pageCase struct {
 	Path     string
 	Operator bool // an operator views the page; false: there are no operators
+	Shadow   bool
 	Queue    still
 	Health   []Health
 	GitHub   string
@@ -38,7 +39,7 @@ func TestPages(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
 			t.Parallel()
 			c := readCase(t, file)
-			o := Options{Queue: &c.Queue, GitHub: c.GitHub}
+			o := Options{Queue: &c.Queue, GitHub: c.GitHub, Shadow: c.Shadow}
 			if c.Operator {
 				o.Operators = ada
 			}

@@ -28,10 +28,11 @@ type renderer struct {
 	template *template.Template
 	policy   string // the Content-Security-Policy
 	readOnly bool   // there are no operators
+	shadow   bool   // nothing is written to GitHub
 	log      *slog.Logger
 }
 
-func newRenderer(readOnly bool, now func() time.Time, log *slog.Logger) *renderer {
+func newRenderer(readOnly, shadow bool, now func() time.Time, log *slog.Logger) *renderer {
 	t := template.New("page").Funcs(template.FuncMap{
 		"ago":   func(t time.Time) string { return ago(now(), t) },
 		"utc":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
@@ -41,7 +42,7 @@ func newRenderer(readOnly bool, now func() time.Time, log *slog.Logger) *rendere
 		"script": func() template.JS { return template.JS(liveJS) },     //nolint:gosec // not from outside
 	})
 	return &renderer{
-		readOnly: readOnly, log: log,
+		readOnly: readOnly, shadow: shadow, log: log,
 		template: template.Must(t.ParseFS(pages, "assets/*.html")),
 		policy: strings.Join([]string{
 			"default-src 'none'",
@@ -78,6 +79,7 @@ type frame struct {
 	Title    string
 	Operator string
 	ReadOnly bool   // there are no operators
+	Shadow   bool   // nothing is written to GitHub
 	Live     string // the address of the stream of changes; empty: none
 	Home     bool
 }
@@ -85,7 +87,7 @@ type frame struct {
 // show sends a page.
 func (p *renderer) show(w http.ResponseWriter, r *http.Request, res response) {
 	f := frame{
-		response: res, Title: title(res), Operator: word(res.Visitor.operator), ReadOnly: p.readOnly, Home: res.Overview != nil,
+		response: res, Title: title(res), Operator: word(res.Visitor.operator), ReadOnly: p.readOnly, Shadow: p.shadow, Home: res.Overview != nil,
 	}
 	version, err := res.version()
 	if err != nil {

@@ -133,7 +133,7 @@ type brief struct {
 func (s stored) brief() brief {
 	return brief{
 		title:    line(cmp.Or(s.message.Payload.Title, s.report.Title), maxTitle),
-		decision: cmp.Or(word(string(s.report.Decision)), word(s.decision.Decision)), outcome: word(string(s.report.Status)),
+		decision: decisionText(cmp.Or(string(s.report.Decision), s.decision.Decision)), outcome: outcomeText(s.report.Status),
 	}
 }
 
@@ -155,7 +155,7 @@ func rowText(i queue.Info, b brief) string {
 		}
 		return text
 	case queue.Done:
-		return join(b.decision, b.outcome)
+		return cmp.Or(b.outcome, b.decision)
 	case queue.Failed:
 		return reason
 	}

@@ -95,9 +95,9 @@ func facts(t queue.Details, s stored) []fact {
 
 // setOutcome fills in the decision and the report on its execution.
 func (p *taskPage) setOutcome(dec decision, rep runner.Report, l links) {
-	p.Decision = word(cmp.Or(string(rep.Decision), dec.Decision))
+	p.Decision = decisionText(cmp.Or(string(rep.Decision), dec.Decision))
 	p.Rationale = block(cmp.Or(rep.Rationale, dec.Rationale), maxBlock)
-	p.By, p.Status, p.DryRun = word(rep.By), word(string(rep.Status)), rep.DryRun
+	p.By, p.Status, p.DryRun = word(rep.By), outcomeText(rep.Status), rep.DryRun && rep.Status != runner.StatusDryRun
 	if p.Reason == "" {
 		p.Reason = block(rep.Reason, maxLine)
 	}
@@ -141,6 +141,41 @@ func newAction(number int, a protocol.ActionItem) actionRow {
 		row.Params = append(row.Params, fact{word(name), block(value, maxLine)})
 	}
 	return row
+}
+
+// decisionText formats the kind of a decision. An agent may have kinds of its own.
+func decisionText(kind string) string {
+	switch protocol.DecisionType(kind) {
+	case protocol.LabelAndRespond:
+		return "act on the issue"
+	case protocol.Close:
+		return "close the issue"
+	case protocol.Escalate:
+		return "leave it to a person"
+	case protocol.Skip:
+		return "do nothing"
+	}
+	return word(kind)
+}
+
+// outcomeText formats the status of a report.
+func outcomeText(s runner.Status) string {
+	switch s {
+	case runner.StatusApplied:
+		return "carried out"
+	case runner.StatusPartial:
+		return "partly carried out"
+	case runner.StatusDone:
+		return "refused by GitHub"
+	case runner.StatusDryRun:
+		return "planned, nothing written"
+	case runner.StatusSkipped:
+		return "nothing to do"
+	case runner.StatusEscalated:
+		return "left to a person"
+	case runner.StatusFailed:
+	}
+	return word(string(s))
 }
 
 // verdict formats the verdict of the policy on an action.

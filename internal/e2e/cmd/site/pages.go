@@ -198,7 +198,8 @@ type shownGroup struct {
 	Entries []entry
 }
 
-// write writes the pages, their pictures, the index of the search, and the assets.
+// write writes the pages, their pictures, the texts for language models, the index of the search,
+// and the assets.
 func (s *site) write(out string) error {
 	var index []section
 	for _, name := range append([]string{home}, s.order...) {
@@ -219,6 +220,11 @@ func (s *site) write(out string) error {
 			}
 		}
 		if err := s.writePage(out, name); err != nil {
+			return err
+		}
+	}
+	for name, text := range map[string]string{listFile: s.list(), wholeFile: s.whole()} {
+		if err := writeFile(out, name, []byte(text)); err != nil {
 			return err
 		}
 	}

@@ -139,7 +139,8 @@ e2e: ## end-to-end tests: the container as the runner starts it, a workflow unde
 
 .PHONY: image
 image: ## the action's image from a local base, as foreman:VERSION
-	docker build --build-arg GO_IMAGE="$$(.ci/images | head -n 1)" --build-arg GOPROXY="$$(go env GOPROXY)" \
+	base=$$(.ci/images | head -n 1); \
+	docker build --build-arg GO_IMAGE="$$base" --build-arg GOPROXY="$$(go env GOPROXY)" \
 	  --build-arg VERSION=$(VERSION) -t foreman:$(VERSION) .
 
 .PHONY: release-check

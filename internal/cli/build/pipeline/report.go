@@ -48,7 +48,39 @@ func human(r build.Report) string {
 	}
 	line("  branch %s, %.12s..%.12s", r.Branch, r.BaseSHA, r.HeadSHA)
 	line("  everything is in .foreman/runs/%s", r.TaskID)
+	line("next:")
+	for _, step := range next(r) {
+		line("  %s", step)
+	}
 	return b.String()
+}
+
+// next returns what the user can do after a run, one step a line.
+func next(r build.Report) []string {
+	read := fmt.Sprintf("read the change:     git diff %.12s...%s", r.BaseSHA, r.Branch)
+	resumable := r.Reason == nil
+	if !resumable {
+		_, resumable = machine.Resume(machine.State{End: &machine.End{Reason: *r.Reason}})
+	}
+	switch {
+	case r.Status == machine.Approved:
+		return []string{
+			read,
+			"merge it:            git merge " + r.Branch,
+			"or open a draft PR:  foreman build publish --task-id " + r.TaskID,
+		}
+	case r.Status == machine.ChangesRequested:
+		return []string{
+			read,
+			"correct the branch, then have it judged:  foreman build review --task-id " + r.TaskID,
+		}
+	case resumable:
+		return []string{"correct the cause, then go on:  foreman build resume --task-id " + r.TaskID}
+	}
+	return []string{
+		"run a clearer task under another --task-id",
+		"remove this run:  foreman build clean --task-id " + r.TaskID,
+	}
 }
 
 // Markdown returns the report for a job's summary or a comment.

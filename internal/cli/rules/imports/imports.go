@@ -2,6 +2,7 @@
 package imports
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -124,7 +125,27 @@ func Run(o Options) error {
 	if err := files.Create(process.Below(dir, o.Output), res.Config, o.Force); err != nil {
 		return command.Failed(fmt.Errorf("write %s: %w", o.Output, err))
 	}
+	fmt.Fprint(o.Env.Stderr, o.nextSteps())
 	return nil
+}
+
+// nextSteps names the written file, and how to go on from there.
+func (o Options) nextSteps() string {
+	file, workflow := sanitize.Log(o.Output), sanitize.Log(cmp.Or(o.Workflow, "the workflow"))
+	if o.Tool == "stale" {
+		workflow = sanitize.Log(o.File)
+	}
+	return fmt.Sprintf(`wrote %[1]s
+
+Next:
+  1. Read the differences above, check the rules, and see what they would have done:
+       foreman rules check %[1]s
+       foreman rules backtest OWNER/REPO %[1]s
+  2. In %[2]s, put "uses: %[3]s@v1" in the place of the step of %[4]s, without its inputs,
+     and the permissions that this prints:
+       foreman rules permissions %[1]s
+  3. To see reports before anything is written, add "mode: shadow" to %[1]s.
+`, file, workflow, cmp.Or(o.Env.Repository, "org/foreman-action"), o.Tool)
 }
 
 // source reads a file that the user names.

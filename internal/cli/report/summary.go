@@ -14,6 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
 )
@@ -90,7 +91,8 @@ func headline(rep runner.Report) string {
 		what = link(fmt.Sprintf("#%d", rep.Issue), rep.IssueURL)
 	}
 	h := fmt.Sprintf("## %s %s: %s", icons[rep.Status], what, words(string(rep.Status)))
-	if rep.By != "" {
+	// Most decisions say no more than the status.
+	if rep.By != "" && !slices.Contains([]protocol.DecisionType{protocol.LabelAndRespond, protocol.Escalate, protocol.Skip}, rep.Decision) {
 		h += fmt.Sprintf(" (%s)", words(string(rep.Decision)))
 	}
 	if rep.Title != "" {

@@ -53,16 +53,21 @@ func CompileCondition(condition string, sources ...Source) (*Condition, error) {
 }
 
 // Eval reports whether the condition is true for f. The error is an [*EvalError], or a
-// [*facts.UnknownError] if the condition needs a value that is not known.
+// [*facts.UnknownError] if the condition needs a value that is not known. It matches a
+// [*facts.UnsuppliedError] if the condition depends on values that nobody supplied.
 func (c *Condition) Eval(ctx context.Context, f facts.Facts) (bool, error) {
-	value, err := expression.NewEvaluation(ctx, f).Eval(c.text().expr)
+	t, v := c.text(), expression.NewEvaluation(ctx, f)
+	value, err := expression.NewExplainer(t.names, v).Judge(t.expr)
+	if undecided, ok := errors.AsType[*expression.UndecidedError](err); ok {
+		return false, undecided
+	}
 	if unknown, ok := errors.AsType[*facts.UnknownError](err); ok {
 		return false, unknown
 	}
 	if err != nil {
 		return false, evalError("", err)
 	}
-	return value == true, nil
+	return value, nil
 }
 
 // Labels implements [ruleset.Text].

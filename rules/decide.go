@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/expression"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // A Result is the decision of a set of rules, with the reasons.
@@ -71,11 +73,14 @@ const (
 	Cut       Outcome = "stopped"   // an earlier rule stopped the evaluation
 	Failed    Outcome = "failed"    // the rule's condition or a template failed
 	Unknown   Outcome = "unknown"   // the rule needs a value that is not known; see [facts.UnknownError]
+	// Undecided means that the result depends on values that nobody supplied; see
+	// [facts.UnsuppliedError].
+	Undecided Outcome = "undecided"
 )
 
 // Unjudged reports whether the rule could not be judged. Then it does nothing: its actions are not
 // planned, and its earlier actions are not reverted.
-func (o Outcome) Unjudged() bool { return o == Failed || o == Unknown }
+func (o Outcome) Unjudged() bool { return o == Failed || o == Unknown || o == Undecided }
 
 // A Skipped is an action that cannot be carried out.
 type Skipped struct {
@@ -92,6 +97,8 @@ type RuleTrace struct {
 	File      string
 	Line      int    // the line of the rule's id
 	Error     string // why the rule could not be judged; empty when it was judged
+	// Missing are the values without which the rule is Undecided, such as "author.issues".
+	Missing []string
 }
 
 // Reason returns why the rule fired or did not, in one line for people. event is the event for
@@ -112,7 +119,7 @@ func (t RuleTrace) Reason(event string) string {
 		return "true only since the event: " + condition
 	case Cut:
 		return "an earlier rule stopped the evaluation"
-	case Failed, Unknown:
+	case Failed, Unknown, Undecided:
 		why, _, _ := strings.Cut(t.Error, "\n") // without the line of the file
 		return string(t.Outcome) + ": " + why
 	}
@@ -139,7 +146,8 @@ func (e *EvalError) Error() string {
 //
 // A rule that fails, or that needs a value which is not known, does nothing. The other rules go on,
 // except that a rule with "stop: true" ends the list as if it had fired: it may guard against later
-// rules. If rules failed, the error joins an [*EvalError] for each of them, and the result is that of
+// rules. After one that is Undecided, later rules are decided only if they do nothing either way. Rules
+// that read labels which an Undecided rule may change are treated alike. If rules failed, the error joins an [*EvalError] for each of them, and the result is that of
 // the others. After any other error the result is empty.
 //
 // A rule sees the labels that earlier rules added and removed. After labels changed, Decide
@@ -151,7 +159,7 @@ func (e *EvalError) Error() string {
 // label_and_respond.
 func (s *Set) Decide(ctx context.Context, f facts.Facts) (Result, error) {
 	v := expression.NewEvaluation(ctx, f)
-	p := s.plan(f)
+	p := s.plan(f, v)
 	if err := p.settle(s.compiled().all(), v); err != nil {
 		return Result{}, err
 	}
@@ -164,7 +172,7 @@ func (s *Set) Decide(ctx context.Context, f facts.Facts) (Result, error) {
 			}
 		case Failed:
 			failed = append(failed, p.asked[i].err)
-		case Matched, NotListed, Later, Cut, Unknown:
+		case Matched, NotListed, Later, Cut, Unknown, Undecided:
 		}
 	}
 	p.result.Labels = v.Labels()
@@ -173,8 +181,10 @@ func (s *Set) Decide(ctx context.Context, f facts.Facts) (Result, error) {
 }
 
 // plan returns an undecided plan: its trace has every rule, without outcomes.
-func (s *Set) plan(f facts.Facts) *plan {
+func (s *Set) plan(f facts.Facts, v *expression.Evaluation) *plan {
 	p := &plan{event: events.Of(f.Event.Name, f.Event.Action), asked: make([]asking, s.Len()), result: Result{Trace: make([]RuleTrace, 0, s.Len())}}
+	p.explainer = expression.NewExplainer(s.names(), v)
+	p.explainer.Doubt = &p.doubt
 	for _, r := range s.compiled().all() {
 		trace := RuleTrace{ID: r.id, File: r.file.Name(), Line: r.node.Line}
 		if r.when != nil {
@@ -185,10 +195,19 @@ func (s *Set) plan(f facts.Facts) *plan {
 	return p
 }
 
+// names returns the names that the rules declare.
+func (s *Set) names() *symbols.Table {
+	if c := s.compiled(); c != nil {
+		return c.names
+	}
+	return symbols.New()
+}
+
 // An asking records the last evaluation of a rule.
 type asking struct {
 	changed int // number of label changes before it
 	labels  []string
+	doubt   expression.Doubt
 	err     error // why the rule failed
 }
 
@@ -213,14 +232,18 @@ func (p *plan) settle(rules []*rule, v *expression.Evaluation) error {
 					continue
 				}
 				times++
-				concerned := r.when.AffectedBy(p.changed[asked.changed:])
+				concerned := p.concerns(r, asked.changed)
 				if asked.changed = len(p.changed); !concerned {
 					continue
 				}
 			}
 			again = true
-			*asked = asking{changed: len(p.changed), labels: v.Labels()}
-			if trace.Outcome, asked.err = p.add(r, v); asked.err != nil {
+			*asked = asking{changed: len(p.changed), labels: v.Labels(), doubt: p.doubt.Clone()}
+			trace.Outcome, asked.err = p.add(r, v)
+			if undecided, ok := errors.AsType[*expression.UndecidedError](asked.err); ok {
+				trace.Outcome, trace.Error, trace.Missing, asked.err = Undecided, undecided.Why, undecided.Missing, nil
+				p.suspect(r, v, undecided)
+			} else if asked.err != nil {
 				trace.Outcome, trace.Error, asked.err = unjudged(r.id, asked.err)
 				p.result.Stopped = p.result.Stopped || r.stop
 			}
@@ -261,7 +284,52 @@ type plan struct {
 	asked     []asking // one for each rule
 	escalated []string // the reasons, one for each rule that escalates
 	closes    bool
-	changed   []string // labels that were added or removed, in order and in lower case
+	// changed are the labels that were added or removed, or may be by undecided rules, in order and in
+	// lower case. anyLabel stands for all labels.
+	changed   []string
+	doubt     expression.Doubt             // labels that undecided rules may change
+	halt      []*expression.UndecidedError // the undecided rules with "stop: true"
+	explainer *expression.Explainer
+}
+
+// anyLabel is no name of a label, and stands for all of them.
+const anyLabel = ""
+
+// concerns reports whether the condition of a rule reads labels that changed after the first changes.
+func (p *plan) concerns(r *rule, after int) bool {
+	changed := p.changed[after:]
+	return r.when.AffectedBy(changed) || r.when.ReadsLabels() && slices.Contains(changed, anyLabel)
+}
+
+// suspect notes what an undecided rule may do: the labels that it may change, and whether it may stop.
+func (p *plan) suspect(r *rule, v *expression.Evaluation, why *expression.UndecidedError) {
+	if r.stop && !p.result.Stopped {
+		p.halt = append(p.halt, &expression.UndecidedError{Why: "the rule " + r.id + " may stop before it, which is undecided", Missing: why.Missing})
+	}
+	for _, a := range r.actions {
+		if a.Spec().Thing != protocol.ThingLabel {
+			continue
+		}
+		item, _, _, err := a.Render(v)
+		if err != nil {
+			p.doubts(anyLabel, r, why)
+			continue
+		}
+		names, adds := labelsOf(item)
+		for _, name := range names {
+			has := slices.ContainsFunc(v.Labels(), func(l string) bool { return text.SameLabel(l, name) })
+			may := v.Facts().May
+			if (has != adds || p.doubt.Has(name)) && (may == nil || may(name)) {
+				p.doubts(name, r, why)
+			}
+		}
+	}
+}
+
+// doubts notes a label that an undecided rule may change.
+func (p *plan) doubts(label string, r *rule, why *expression.UndecidedError) {
+	p.doubt.Add(label, r.id, why.Missing)
+	p.changed = append(p.changed, strings.ToLower(label))
 }
 
 func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
@@ -272,11 +340,13 @@ func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
 		return NotListed, nil
 	}
 	if r.when != nil {
-		value, err := v.Eval(r.when)
-		if err != nil {
+		value, err := p.explainer.Judge(r.when)
+		switch {
+		case err != nil:
 			return "", err
-		}
-		if value != true {
+		case !value && r.undo && len(p.halt) > 0:
+			return "", p.halt[0] // it reverts its actions only if it is reached
+		case !value:
 			return False, nil
 		}
 		if slices.Contains(v.Facts().FalseBefore, r.id) {
@@ -284,12 +354,20 @@ func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
 			return Later, nil
 		}
 	}
+	if len(p.halt) > 0 {
+		p.result.Stopped = r.stop // this rule or an earlier one stops
+		return "", p.halt[0]
+	}
 	before, labels := *p, v.Labels()
+	before.doubt = p.doubt.Clone()
 	for _, a := range r.actions {
-		item, lacks, ok, err := a.Render(v)
+		item, lacks, ok, err := p.render(a, v)
 		if err != nil {
 			*p = before // none of the rule's actions is planned
 			v.SetLabels(labels)
+			if _, undecided := errors.AsType[*expression.UndecidedError](err); undecided {
+				p.result.Stopped = r.stop // the condition is true
+			}
 			return "", err
 		}
 		switch {
@@ -301,13 +379,33 @@ func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
 		}
 	}
 	if r.together { // whether the labels change depends on all actions of the rule
-		p.changed = before.changed
+		p.changed, p.doubt = before.changed, before.doubt
 		v.SetLabels(labels)
 		p.relabelTogether(v, len(before.result.Sources), len(p.result.Skipped) > len(before.result.Skipped))
 	}
 	p.result.Fired = append(p.result.Fired, r.id)
 	p.result.Stopped = r.stop
 	return Matched, nil
+}
+
+// render renders an action. The error is an [*expression.UndecidedError] if the action depends on
+// values that nobody supplied, or on labels that undecided rules may change.
+func (p *plan) render(a action.Action, v *expression.Evaluation) (item protocol.ActionItem, lacks string, ok bool, err error) {
+	item, lacks, ok, err = a.Render(v)
+	if unsupplied, missing := errors.AsType[*facts.UnsuppliedError](err); missing {
+		return item, "", false, &expression.UndecidedError{Why: unsupplied.Error(), Missing: unsupplied.Names}
+	}
+	if err != nil || !p.doubt.Any() {
+		return item, lacks, ok, err
+	}
+	labels := v.Labels()
+	v.SetLabels(p.doubt.Changed(labels))
+	other, otherLacks, otherOK, err := a.Render(v)
+	v.SetLabels(labels)
+	if err != nil || lacks != otherLacks || ok != otherOK || !reflect.DeepEqual(item, other) {
+		return item, "", false, p.doubt.Undecided()
+	}
+	return item, lacks, ok, nil
 }
 
 func (p *plan) take(r *rule, item protocol.ActionItem) {
@@ -382,7 +480,13 @@ func (p *plan) change(v *expression.Evaluation, names []string, adds bool, may f
 	for _, name := range names {
 		same := func(l string) bool { return text.SameLabel(l, name) }
 		labels := v.Labels()
-		if slices.ContainsFunc(labels, same) == adds || may != nil && !may(name) {
+		if may != nil && !may(name) {
+			continue
+		}
+		if p.doubt.Settle(name) {
+			p.changed = append(p.changed, strings.ToLower(name))
+		}
+		if slices.ContainsFunc(labels, same) == adds {
 			continue
 		}
 		labels = slices.Clone(labels)
@@ -411,7 +515,7 @@ func (p *plan) decide(rules int, event string) {
 	case p.closes:
 		m.Decision = protocol.Close
 	}
-	for _, o := range []Outcome{Failed, Unknown} {
+	for _, o := range []Outcome{Failed, Unknown, Undecided} {
 		if ids := p.result.With(o); len(ids) > 0 {
 			m.Rationale += fmt.Sprintf("; %s: %s", o, strings.Join(ids, ", "))
 		}

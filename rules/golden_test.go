@@ -85,7 +85,8 @@ func outcome(t *testing.T, ar *txtar.Archive) (string, error) {
 	}
 	var facts struct {
 		facts.Facts
-		Known *facts.Known
+		Known    *facts.Known
+		Supplied []string // the names of the supplied look-ups in Known; nil: all are
 	}
 	d := json.NewDecoder(strings.NewReader(getFile(ar, "facts.json")))
 	d.DisallowUnknownFields()
@@ -94,6 +95,9 @@ func outcome(t *testing.T, ar *txtar.Archive) (string, error) {
 	}
 	if facts.Known != nil {
 		facts.Lookup = *facts.Known
+	}
+	if facts.Supplied != nil {
+		facts.Lookup = supplied(facts.Known, facts.Supplied)
 	}
 	r, err := set.Decide(t.Context(), facts.Facts)
 	if err != nil {
@@ -104,6 +108,9 @@ func outcome(t *testing.T, ar *txtar.Archive) (string, error) {
 		outcome := tr.ID + ": " + string(tr.Outcome)
 		if tr.Error != "" {
 			outcome += ": " + tr.Error
+		}
+		if len(tr.Missing) > 0 {
+			outcome += " [" + strings.Join(tr.Missing, ", ") + "]"
 		}
 		out.Outcomes = append(out.Outcomes, outcome)
 	}
@@ -116,6 +123,14 @@ func outcome(t *testing.T, ar *txtar.Archive) (string, error) {
 	e.SetIndent("", "  ")
 	err = e.Encode(out)
 	return b.String(), err
+}
+
+// supplied returns a look-up of a try-out.
+func supplied(k *facts.Known, names []string) facts.Lookup {
+	if k == nil {
+		k = &facts.Known{}
+	}
+	return facts.Supplied{Known: *k, Names: names}
 }
 
 // compile compiles all files of an archive except facts.json and want, and returns their warnings.

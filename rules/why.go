@@ -9,7 +9,6 @@ import (
 
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/expression"
-	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // A RuleWhy explains why a rule matched an event or did not.
@@ -26,6 +25,8 @@ type Why struct {
 	Text  string // the part as an expression
 	Value string // the value as an expression, cut when it is long; empty when Error is set
 	Error string // why the part has no value; empty when it has one
+	// Missing are the values that nobody supplied and without which the part has no value.
+	Missing []string
 	// Idle is true when the evaluation stopped before this part. Value is hypothetical then.
 	Idle  bool
 	Parts []Why
@@ -40,11 +41,14 @@ func (w Why) each(depth int, yield func(int, Why) bool) bool {
 	return yield(depth, w) && !slices.ContainsFunc(w.Parts, func(p Why) bool { return !p.each(depth+1, yield) })
 }
 
-// Shown returns the value for people: in parentheses if the part is idle, and "! " before an error.
-// It can contain untrusted text.
+// Shown returns the value for people: in parentheses if the part is idle, "! " before an error, and
+// "? " if values are missing. It can contain untrusted text.
 func (w Why) Shown() string {
 	value := w.Value
-	if w.Error != "" {
+	switch {
+	case len(w.Missing) > 0:
+		value = "? " + w.Error
+	case w.Error != "":
 		value = "! " + w.Error
 	}
 	if w.Idle {
@@ -68,19 +72,16 @@ func (w Why) String() string {
 // evaluation. It is slow: use it to answer people, not for every event. A part that fails has its
 // error and does not affect the others. If the rules cannot be decided at all, every rule is Failed.
 func (s *Set) Explain(ctx context.Context, f facts.Facts) []RuleWhy {
-	names := symbols.New()
-	if c := s.compiled(); c != nil {
-		names = c.names
-	}
 	v := expression.NewEvaluation(ctx, f)
-	p := s.plan(f)
+	p := s.plan(f, v)
 	undecided := p.settle(s.compiled().all(), v)
 	out := make([]RuleWhy, 0, s.Len())
-	e := expression.NewExplainer(names, v)
+	e := expression.NewExplainer(s.names(), v)
 	for i, r := range s.compiled().all() {
 		w := RuleWhy{RuleTrace: p.result.Trace[i]}
 		if r.when != nil && r.listens(v.Facts(), p.event) {
 			v.SetLabels(p.asked[i].labels)
+			e.Doubt = &p.asked[i].doubt
 			w.Why = whyOf(e.Explain(r.when))
 		}
 		if undecided != nil {
@@ -96,7 +97,7 @@ func whyOf(p *expression.Part) *Why {
 	if p == nil {
 		return nil
 	}
-	w := &Why{Text: p.Text, Value: p.Value, Error: p.Error, Idle: p.Idle}
+	w := &Why{Text: p.Text, Value: p.Value, Error: p.Error, Missing: p.Missing, Idle: p.Idle}
 	for i := range p.Parts {
 		w.Parts = append(w.Parts, *whyOf(&p.Parts[i]))
 	}

@@ -18,7 +18,7 @@ import (
 func Of(d triage.Delivery, now time.Time) Facts {
 	f := Facts{
 		Now: now, Event: d.Event, Repo: d.Repo, Scans: d.Scans, Pull: d.Pull,
-		Actor: triage.Actor{Login: d.Sender.Login, Type: d.Sender.Type},
+		Actor: d.Sender,
 	}
 	f.Event.Name = d.RuleName()
 	if d.HasComment() && d.Comment.Author == d.Sender.Login {

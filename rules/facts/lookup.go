@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/org/foreman-action/internal/text"
@@ -23,7 +24,8 @@ type Lookup interface {
 	// and the wanted change was not found.
 	Earlier(ctx context.Context) (Timeline, error)
 	// Read sets the field of k that contains a part, as [LookupSpec.Value] returns it. It leaves the
-	// other fields unchanged. PullPart is not read for an event that contains it.
+	// other fields unchanged. PullPart is not read for an event that contains it. With an
+	// [*UnsuppliedError] it has set the values of the part that the error does not name.
 	Read(ctx context.Context, p Part, k *Known) error
 }
 
@@ -142,6 +144,30 @@ type Reviews struct {
 // ErrUnasked is the error of a [Lookup] that repeats the results of an earlier run in order to
 // explain it. The run did not look this up, because it did not reach the rule.
 var ErrUnasked = errors.New("it was not looked up, because the run did not need it")
+
+// The names of an [UnsuppliedError] that are no fields of a [LookupSpec].
+const (
+	PermissionName = "actor.permission" // of [Lookup.Permission]
+	TimelineName   = "past"             // of [Lookup.Timeline]
+)
+
+// An UnsuppliedError is the error of a [Lookup] that only knows what somebody supplied who tries the
+// rules. Names lists the missing values, such as "author.issues". A rule whose result depends on one
+// of them is undecided, and does nothing.
+type UnsuppliedError struct{ Names []string }
+
+// Error lists the values.
+func (e *UnsuppliedError) Error() string {
+	verb := " is"
+	if len(e.Names) > 1 {
+		verb = " are"
+	}
+	list := strings.Join(e.Names, ", ")
+	if list == TimelineName {
+		list = "the timeline of the issue (past)"
+	}
+	return list + verb + " not known here"
+}
 
 // An UnknownError is the error of an expression that needs a value which cannot be known, such as
 // the age of a label whose addition is not in the timeline. A rule that needs the value does

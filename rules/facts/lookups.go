@@ -227,3 +227,49 @@ func (k Known) Read(_ context.Context, p Part, out *Known) error {
 	spec.Copy(&k, out)
 	return nil
 }
+
+// A Supplied is a Lookup for a try-out: it has the values that somebody supplied, and returns an
+// [*UnsuppliedError] for all others. The zero value has none.
+type Supplied struct {
+	Known Known
+	// Names are those of the values in Known: a field, such as "author.issues", a root with all of its
+	// fields, such as "memory", or [TimelineName]. Each entry of Known.Permissions counts as supplied.
+	Names []string
+}
+
+// Permission returns the entry of the login.
+func (s Supplied) Permission(_ context.Context, login string) (string, error) {
+	if p := s.Known.Permissions[login]; p != "" {
+		return p, nil
+	}
+	return "", &UnsuppliedError{[]string{PermissionName}}
+}
+
+// Timeline returns the supplied timeline.
+func (s Supplied) Timeline(context.Context) (Timeline, error) {
+	if !slices.Contains(s.Names, TimelineName) {
+		return Timeline{}, &UnsuppliedError{[]string{TimelineName}}
+	}
+	return s.Known.History, nil
+}
+
+// Earlier returns the supplied timeline.
+func (s Supplied) Earlier(ctx context.Context) (Timeline, error) { return s.Timeline(ctx) }
+
+// Read copies the supplied values of the part.
+func (s Supplied) Read(ctx context.Context, p Part, out *Known) error {
+	spec := SpecOf(p)
+	var missing []string
+	for _, f := range spec.Fields {
+		if name := spec.Root + "." + f.Name; !slices.Contains(s.Names, name) && !slices.Contains(s.Names, spec.Root) {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == len(spec.Fields) {
+		return &UnsuppliedError{missing}
+	}
+	if err := s.Known.Read(ctx, p, out); err != nil || len(missing) == 0 {
+		return err
+	}
+	return &UnsuppliedError{missing}
+}

@@ -12,8 +12,11 @@ import (
 // WriteRule prints an empty line and then the explanation of one rule.
 func WriteRule(b *strings.Builder, r rules.RuleWhy, p Painter) {
 	sign := p.Faint("-")
-	if r.Outcome == rules.Matched {
+	switch {
+	case r.Outcome == rules.Matched:
 		sign = p.Paint("32", "+")
+	case r.Outcome == rules.Undecided:
+		sign = p.Paint("33", "?")
 	}
 	fmt.Fprintf(b, "\n%s %s  %s\n", sign, p.Bold(r.ID), p.Faint(outcomeText(r.RuleTrace)))
 	if r.Why != nil {
@@ -45,6 +48,8 @@ func outcomeText(r rules.RuleTrace) string {
 		return "unknown, so it does nothing " + place
 	case rules.Failed:
 		return "fails " + place
+	case rules.Undecided:
+		return "unknown here " + place
 	}
 	return string(r.Outcome) + " " + place
 }
@@ -52,20 +57,21 @@ func outcomeText(r rules.RuleTrace) string {
 // A RuleJSON explains in JSON why a rule fired or did not fire.
 type RuleJSON struct {
 	ID      string        `json:"id"`
-	Outcome rules.Outcome `json:"outcome"` // matched, event, condition, later, stopped, failed, unknown
+	Outcome rules.Outcome `json:"outcome"` // matched, event, condition, later, stopped, failed, unknown, undecided
 	File    string        `json:"file"`
 	Line    int           `json:"line"`
 	Why     *PartJSON     `json:"why"`   // null: no condition, or the event does not concern the rule
-	Error   string        `json:"error"` // why the outcome is failed or unknown
+	Error   string        `json:"error"` // why the outcome is failed, unknown or undecided
 }
 
 // A PartJSON is one part of a condition with its value.
 type PartJSON struct {
-	Text  string     `json:"text"`
-	Value string     `json:"value"`
-	Error string     `json:"error"`
-	Idle  bool       `json:"idle"`
-	Parts []PartJSON `json:"parts"`
+	Text    string     `json:"text"`
+	Value   string     `json:"value"`
+	Error   string     `json:"error"`
+	Missing []string   `json:"missing,omitempty"` // the values that nobody supplied; Error says so
+	Idle    bool       `json:"idle"`
+	Parts   []PartJSON `json:"parts"`
 }
 
 // RuleOf returns the JSON form of one rule's explanation.
@@ -79,7 +85,7 @@ func RuleOf(r rules.RuleWhy) RuleJSON {
 }
 
 func partOf(w rules.Why) PartJSON {
-	out := PartJSON{w.Text, w.Value, failure.Advise(w.Error), w.Idle, []PartJSON{}}
+	out := PartJSON{w.Text, w.Value, failure.Advise(w.Error), w.Missing, w.Idle, []PartJSON{}}
 	for _, p := range w.Parts {
 		out.Parts = append(out.Parts, partOf(p))
 	}

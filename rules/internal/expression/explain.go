@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/expression/syntax"
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
@@ -20,6 +22,9 @@ type Part struct {
 	Text  string // the part as an expression
 	Value string // the value as an expression, cut when it is long; empty when Error is set
 	Error string // why the part has no value; empty when it has one
+	// Missing are values on which the part depends, and that nobody supplied; see
+	// [facts.UnsuppliedError]. They are named only if the part has no value without them.
+	Missing []string
 	// Idle is true when the evaluation stopped before this part. Value is hypothetical then.
 	Idle  bool
 	Parts []Part
@@ -31,20 +36,49 @@ const maxEvaluated = 1000
 
 // An Explainer evaluates the parts of conditions separately. It is not safe for concurrent use.
 type Explainer struct {
-	compiler   *Compiler
+	// Doubt are the labels that may change; nil: none.
+	Doubt      *Doubt
+	names      *symbols.Table
+	compiler   *Compiler // nil before the first explanation
 	evaluation *Evaluation
 	evaluated  int
 }
 
 // NewExplainer returns an explainer for the event of the evaluation v. Conditions may use these names.
 func NewExplainer(names *symbols.Table, v *Evaluation) *Explainer {
-	return &Explainer{compiler: NewCompiler(names), evaluation: v}
+	return &Explainer{names: names, evaluation: v}
+}
+
+// Judge returns the value of a condition. If values are missing, or labels may change, the condition is
+// evaluated part by part, because some parts can be enough to decide it. If they are not enough, the
+// error is an [*UndecidedError].
+func (e *Explainer) Judge(x *Expression) (bool, error) {
+	value, err := e.evaluation.Eval(x)
+	unsupplied, missing := errors.AsType[*facts.UnsuppliedError](err)
+	if !missing && (err != nil || !e.Doubt.affects(&x.code.labels)) {
+		return value == true, err
+	}
+	p := e.Explain(x)
+	switch {
+	case p == nil && missing:
+		return false, &UndecidedError{unsupplied.Error(), unsupplied.Names}
+	case p == nil:
+		return false, e.Doubt.undecided(&x.code.labels)
+	case len(p.Missing) > 0:
+		return false, &UndecidedError{p.Error, p.Missing}
+	case p.Error != "":
+		return false, x.Problem(p.Error)
+	}
+	return p.Value == "true", nil
 }
 
 // Explain evaluates a condition part by part. It returns nil after maxEvaluated parts.
 func (e *Explainer) Explain(x *Expression) *Part {
 	if e.evaluated >= maxEvaluated {
 		return nil
+	}
+	if e.compiler == nil {
+		e.compiler = NewCompiler(e.names)
 	}
 	e.compiler = e.compiler.WithEvents(x.code.on)
 	tree, err := x.parse()
@@ -78,7 +112,7 @@ func (e *Explainer) node(n ast.Node) Part {
 		}
 	case *ast.BinaryNode:
 		if by := syntax.JoinedBy(n.Operator); by != "" {
-			return joinedPart(n, e.joined(n, by))
+			return joinedPart(n, by, e.joined(n, by))
 		}
 	}
 	w := e.value(n)
@@ -93,14 +127,7 @@ func (e *Explainer) node(n ast.Node) Part {
 			return w
 		}
 	case *ast.ConditionalNode:
-		cond, yes, no := e.node(n.Cond), e.node(n.Exp1), e.node(n.Exp2)
-		if cond.Value == "true" {
-			no.idle()
-		} else {
-			yes.idle()
-		}
-		w.Parts = []Part{cond, yes, no}
-		return w
+		return chosen(w, e.node(n.Cond), e.node(n.Exp1), e.node(n.Exp2))
 	}
 	for _, side := range syntax.Children(n) {
 		if informative(*side) {
@@ -110,9 +137,34 @@ func (e *Explainer) node(n ast.Node) Part {
 	return w
 }
 
+// chosen returns the explanation of "cond ? yes : no". Without the value of cond, it has one if yes and
+// no have the same.
+func chosen(w, cond, yes, no Part) Part {
+	undecided := len(w.Missing) > 0
+	branch := &yes
+	switch {
+	case len(cond.Missing) > 0:
+		if yes.Error == "" && no.Error == "" && yes.Value == no.Value && (yes.Value == "true" || yes.Value == "false") {
+			w.Value, w.Error, w.Missing = yes.Value, "", nil
+		}
+		w.Parts = []Part{cond, yes, no}
+		return w
+	case cond.Value == "true":
+		no.idle()
+	default:
+		yes.idle()
+		branch = &no
+	}
+	if undecided && cond.Error == "" {
+		w.Value, w.Error, w.Missing = branch.Value, branch.Error, branch.Missing
+	}
+	w.Parts = []Part{cond, yes, no}
+	return w
+}
+
 // negated returns the explanation of "not" with the part p.
 func negated(n ast.Node, p Part) Part {
-	w := Part{Text: n.String(), Error: p.Error, Parts: []Part{p}}
+	w := Part{Text: n.String(), Error: p.Error, Missing: p.Missing, Parts: []Part{p}}
 	if w.Error == "" {
 		w.Value = strconv.FormatBool(p.Value != "true")
 	}
@@ -120,19 +172,45 @@ func negated(n ast.Node, p Part) Part {
 }
 
 // joinedPart returns the explanation of "and" or "or". Its value is that of the last part that was
-// evaluated.
-func joinedPart(n ast.Node, parts []Part) Part {
+// evaluated, unless an undecided part comes before it and the value does not decide the whole.
+func joinedPart(n ast.Node, by string, parts []Part) Part {
 	w := Part{Text: n.String(), Parts: parts}
+	var doubts Part
 	for _, p := range parts {
-		if !p.Idle {
+		switch {
+		case p.Idle:
+		case len(p.Missing) > 0:
+			doubts.doubt(p)
+		default:
 			w.Value, w.Error = p.Value, p.Error
 		}
+	}
+	if len(doubts.Missing) > 0 && (w.Error != "" || w.Value != deciding(by)) {
+		w.Value, w.Error, w.Missing = "", doubts.Error, doubts.Missing
 	}
 	return w
 }
 
+// deciding returns the value of an operand of "and" or "or" that decides the whole.
+func deciding(by string) string { return strconv.FormatBool(by == "or") }
+
+// doubt adds the reasons and the missing values of an undecided part.
+func (w *Part) doubt(p Part) {
+	if w.Error != "" && w.Error != p.Error {
+		w.Error += "; "
+	}
+	if !strings.HasSuffix(w.Error, p.Error) {
+		w.Error += p.Error
+	}
+	for _, name := range p.Missing {
+		if !slices.Contains(w.Missing, name) {
+			w.Missing = append(w.Missing, name)
+		}
+	}
+}
+
 // joined explains all operands of a chain of "and" or "or". The operands after the deciding one are
-// idle.
+// idle. An undecided operand does not decide.
 func (e *Explainer) joined(n ast.Node, by string) []Part {
 	var list []Part
 	decided := false
@@ -141,7 +219,7 @@ func (e *Explainer) joined(n ast.Node, by string) []Part {
 		if decided {
 			w.idle()
 		}
-		decided = decided || w.Value == strconv.FormatBool(by == "or") || w.Error != ""
+		decided = decided || w.Value == deciding(by) || w.Error != "" && len(w.Missing) == 0
 		list = append(list, w)
 	}
 	return list
@@ -184,11 +262,18 @@ func (e *Explainer) text(src string) Part {
 	w := Part{Text: src}
 	e.evaluated++
 	value, err := e.evaluate(src)
-	if err != nil {
+	unsupplied, missing := errors.AsType[*facts.UnsuppliedError](err)
+	undecided, doubtful := errors.AsType[*UndecidedError](err)
+	switch {
+	case doubtful:
+		w.Error, w.Missing = undecided.Why, undecided.Missing
+	case missing:
+		w.Error, w.Missing = unsupplied.Error(), unsupplied.Names
+	case err != nil:
 		w.Error = err.Error()
-		return w
+	default:
+		w.Value = shown(value)
 	}
-	w.Value = shown(value)
 	return w
 }
 
@@ -201,6 +286,9 @@ func (e *Explainer) evaluate(src string) (any, error) {
 	program, err := x.compiled()
 	if err != nil {
 		return nil, err
+	}
+	if e.Doubt.affects(&x.labels) {
+		return nil, e.Doubt.undecided(&x.labels)
 	}
 	return eval(&e.evaluation.machine, program, e.evaluation.env)
 }

@@ -65,17 +65,17 @@ func functions() []*builtin.Function {
 		fn("__or_list", missing.OrList, wrapperType),
 		fn("__pay", pay, wrapperType),
 		fn("__made", made, wrapperType),
-		fn("__pr", pulled, reflect.TypeFor[func(*run) triage.PullRequest]()),
+		fn("__pr", pulled(), reflect.TypeFor[func(*run) triage.PullRequest](), reflect.TypeFor[func(*run, string) triage.PullRequest]()),
 	}
-	add := func(name string, f func(...any) (any, error), result reflect.Type) {
-		list = append(list, fn(name, f, reflect.FuncOf([]reflect.Type{reflect.TypeFor[*run]()}, []reflect.Type{result}, false)))
+	returns := func(result reflect.Type, args ...reflect.Type) reflect.Type {
+		return reflect.FuncOf(append([]reflect.Type{reflect.TypeFor[*run]()}, args...), []reflect.Type{result}, false)
 	}
 	for _, root := range lookedUpRoots() {
 		s, _ := wholeOf(root)
-		add("__"+root, whole(s), typeOf(s))
+		list = append(list, fn("__"+root, whole(s), returns(typeOf(s)), returns(typeOf(s), reflect.TypeFor[string]())))
 	}
 	for _, f := range lookedUp() {
-		add(f.function(), f.read, f.typ)
+		list = append(list, fn(f.function(), f.read, returns(f.typ)))
 	}
 	return list
 }

@@ -154,6 +154,27 @@ func askedArgs(n *ast.MemberNode) ast.Node {
 	return c.Arguments[1]
 }
 
+// nameField passes the field in pr.field to the function that looks up pr, and so for the other names
+// that are looked up as a whole. So an expression that uses one field does not need the others.
+func nameField(n *ast.MemberNode) {
+	c, called := n.Node.(*ast.CallNode)
+	field, named := n.Property.(*ast.StringNode)
+	if !called || !named || len(c.Arguments) != 1 {
+		return
+	}
+	if callee, ok := c.Callee.(*ast.IdentifierNode); ok {
+		if root, looked := strings.CutPrefix(callee.Value, "__"); looked && isRoot(root) {
+			c.Arguments = append(c.Arguments, at(&ast.StringNode{Value: field.Value}, n))
+		}
+	}
+}
+
+// isRoot reports whether a name is looked up as a whole.
+func isRoot(name string) bool {
+	_, ok := wholeOf(name)
+	return ok
+}
+
 func (g guard) patch(place *ast.Node) error {
 	switch n := (*place).(type) {
 	case *ast.IdentifierNode:
@@ -166,6 +187,7 @@ func (g guard) patch(place *ast.Node) error {
 		if name := askedArgs(n); name != nil {
 			*place = call("__args", n, name)
 		}
+		nameField(n)
 	case *ast.CallNode:
 		if err := constantArgument(n); err != nil {
 			return err

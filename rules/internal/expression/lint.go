@@ -74,8 +74,8 @@ func checkNil(n *ast.BinaryNode) error {
 	if !isField(field) {
 		return nil
 	}
-	written := strings.NewReplacer("__pr("+runName+")", "pr", "("+runName+", ", "(", "("+runName+")", "()").Replace(field.String())
-	if isLookedUpTime(field) {
+	written := strings.NewReplacer("("+runName+", ", "(", "("+runName+")", "()").Replace(field.String())
+	if strings.Contains(written, "__") {
 		written = fieldName(field)
 	}
 	return refuse(n, "%s is never nil; %s", written, insteadOfNil(field))
@@ -231,7 +231,7 @@ func fieldName(n ast.Node) string {
 				return f.path()
 			}
 		}
-		if name, looked := strings.CutPrefix(n.Callee.String(), "__"); looked && asked(name) {
+		if name, looked := strings.CutPrefix(n.Callee.String(), "__"); looked && isRoot(name) {
 			return name
 		}
 	case *ast.MemberNode:

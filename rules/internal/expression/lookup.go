@@ -35,9 +35,12 @@ func (c caused) Error() string { return c.error.Error() }
 // Unwrap returns the error and its cause.
 func (c caused) Unwrap() []error { return []error{c.error, c.cause} }
 
-// from returns the error made. If the cause is [facts.ErrUnasked] or a [facts.UnknownError], the result wraps
-// it, too.
+// from returns the error made. If the cause is [facts.ErrUnasked], a [facts.UnknownError] or a
+// [facts.UnsuppliedError], the result wraps it, too.
 func from(cause, made error) error {
+	if unsupplied, ok := errors.AsType[*facts.UnsuppliedError](cause); ok {
+		return caused{made, unsupplied}
+	}
 	if unknown, ok := errors.AsType[*facts.UnknownError](cause); ok {
 		return caused{made, unknown}
 	}
@@ -91,31 +94,49 @@ func permission(args ...any) (any, error) {
 	return l.Permission(r.ctx, r.facts.Actor.Login)
 }
 
-// read looks a part up.
-func (r *run) read(p facts.Part) error {
+// read looks a part up, for its field with that name; empty: for all fields.
+func (r *run) read(s facts.LookupSpec, field string) error {
 	l, err := r.lookup()
 	if err != nil {
 		return err
 	}
-	return l.Read(r.ctx, p, &r.looked)
+	err = l.Read(r.ctx, s.Part, &r.looked)
+	unsupplied, ok := errors.AsType[*facts.UnsuppliedError](err)
+	if !ok || field == "" {
+		return err
+	}
+	path := s.Root + "." + field
+	if !slices.Contains(unsupplied.Names, path) {
+		return nil
+	}
+	return &facts.UnsuppliedError{Names: []string{path}}
 }
 
-// whole returns the function for a name whose value is the whole result of a look-up.
+// whole returns the function for a name whose value is the whole result of a look-up. Its second
+// argument is the only field that is used; it may be missing.
 func whole(s facts.LookupSpec) func(args ...any) (any, error) {
 	return func(args ...any) (any, error) {
 		r := arg[*run](args, 0)
-		if err := r.read(s.Part); err != nil {
+		if err := r.read(s, usedField(args)); err != nil {
 			return nil, err
 		}
 		return reflect.ValueOf(s.Value(&r.looked)).Elem().Interface(), nil
 	}
 }
 
+// usedField returns the second argument of a function for a name; "" if there is none.
+func usedField(args []any) string {
+	if len(args) < 2 {
+		return ""
+	}
+	return arg[string](args, 1)
+}
+
 // fieldOfLookup returns the function for one field of the result of a look-up.
 func fieldOfLookup(s facts.LookupSpec, name string) func(...any) (any, error) {
 	return func(args ...any) (any, error) {
 		r := arg[*run](args, 0)
-		if err := r.read(s.Part); err != nil {
+		if err := r.read(s, name); err != nil {
 			return nil, err
 		}
 		value := s.Field(&r.looked, name).Interface()
@@ -126,23 +147,21 @@ func fieldOfLookup(s facts.LookupSpec, name string) func(...any) (any, error) {
 	}
 }
 
-// A pullReader looks up the fields that only pull requests have, once.
+// A pullReader has the fields that only pull requests have, if the event determines them.
 type pullReader struct {
 	known bool
 	value triage.PullRequest
 }
 
-// pulled implements pr.
-func pulled(args ...any) (any, error) {
-	r := arg[*run](args, 0)
-	if r.pull.known {
-		return r.pull.value, nil
+// pulled returns the function for pr.
+func pulled() func(args ...any) (any, error) {
+	read := whole(facts.SpecOf(facts.PullPart))
+	return func(args ...any) (any, error) {
+		if r := arg[*run](args, 0); r.pull.known {
+			return r.pull.value, nil
+		}
+		return read(args...)
 	}
-	if err := r.read(facts.PullPart); err != nil {
-		return nil, err
-	}
-	r.pull = pullReader{true, r.looked.PullRequest}
-	return r.pull.value, nil
 }
 
 // draft implements pr.draft. It needs no look-up, because every event on a pull request contains
@@ -415,7 +434,7 @@ const foldersPerStep = 8
 // eachFile counts the changed files that match one of the globs, and returns holds(hits, files).
 func eachFile(args []any, holds func(hits, files int) bool) (any, error) {
 	r := arg[*run](args, 0)
-	if err := r.read(facts.FilesPart); err != nil {
+	if err := r.read(facts.SpecOf(facts.FilesPart), ""); err != nil {
 		return nil, err
 	}
 	files := r.looked.Changed

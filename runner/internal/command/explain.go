@@ -29,7 +29,7 @@ func Explain(list []rules.RuleWhy, room int) string {
 		case rules.NotListed:
 			unlistening++
 			continue
-		case rules.False, rules.Later, rules.Cut, rules.Failed, rules.Unknown:
+		case rules.False, rules.Later, rules.Cut, rules.Failed, rules.Unknown, rules.Undecided:
 		}
 		text := ruleText(r)
 		if cut > 0 || b.Len()+len(text) > room {
@@ -60,6 +60,8 @@ func ruleText(r rules.RuleWhy) string {
 		sign, why = "!", "fails, so it does nothing: "+line(r.Error)
 	case rules.Unknown:
 		sign, why = "?", "is unknown, so it does nothing: "+line(r.Error)
+	case rules.Undecided:
+		sign, why = "?", "is undecided: "+line(r.Error)
 	case rules.Matched:
 		sign, why = "+", "fires"
 	case rules.Cut:

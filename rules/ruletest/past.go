@@ -18,9 +18,14 @@ func (d decoder) actor(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 	d.fields.fill("actor", n, slotsOf(reflect.ValueOf(&f.Actor).Elem()), "permission")
 	permission := defaultPermission(f.Actor.Association)
 	if p := yamlfile.Child(n, "permission"); p != nil {
-		d.fields.value("actor.permission", p, reflect.ValueOf(&permission).Elem())
+		d.permission(p, &permission)
 	}
 	known.Permissions = map[string]string{f.Actor.Login: permission}
+}
+
+// permission reads the actor's permission.
+func (d decoder) permission(n *yaml.Node, out *string) {
+	d.fields.value(facts.PermissionName, n, reflect.ValueOf(out).Elem())
 }
 
 // pull reads the fields that only pull requests have. Events of pull_request contain them; for
@@ -120,7 +125,7 @@ func (d decoder) past(n *yaml.Node, f facts.Facts) []facts.Change {
 		c := d.change(keys, f)
 		switch {
 		case c.At.After(f.Now):
-			d.f.Problemf(keys.At, "at: this is after the test's now, %s", f.Now.Format("2006-01-02T15:04:05Z07:00"))
+			d.f.Problemf(keys.At, "at: this is after the %s's now, %s", d.kind, f.Now.Format("2006-01-02T15:04:05Z07:00"))
 		case len(list) > 0 && c.At.Before(list[len(list)-1].At):
 			d.f.Warnf(keys.At, "at: this is earlier than the event above; list the oldest event first")
 		}

@@ -111,7 +111,7 @@ func recordText(name string, f facts.Facts, told facts.Known, past bool) string 
 			fmt.Fprintf(&b, "  %s: %s\n", of.key, scalarText(of.value, 4))
 		}
 	}
-	issue, comment, actor := defaultIssue(f), defaultComment(f, f.Event.Comment.Author), defaultActor(f, f.Actor.Login)
+	issue, comment, actor := defaultIssue(f, testNow()), defaultComment(f, f.Event.Comment.Author), defaultActor(f, f.Actor.Login)
 	issue.URL, issue.UpdatedAt = defaultURL(f), defaultUpdate(f)
 	comment.Author, actor.Login = f.Issue.Author, subjectOf(f).Login
 	of := func(v any) []slot { return slotsOf(reflect.ValueOf(v).Elem()) }

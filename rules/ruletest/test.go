@@ -88,7 +88,7 @@ func parse(ids []string, parts []rulesource.Parts) []Test {
 		}
 	}
 	for _, src := range parts {
-		d := decoder{f: src.File, fields: fieldDecoder{src.File}, ids: ids, own: own}
+		d := decoder{f: src.File, fields: fieldDecoder{f: src.File}, now: testNow(), repo: testRepo(), kind: "test", ids: ids, own: own}
 		if src.File == nil || src.Tests == nil {
 			continue
 		}
@@ -128,11 +128,14 @@ func idsOf(parts []rulesource.Parts) []string {
 	return ids
 }
 
-// A decoder reads the tests of one file.
+// A decoder reads the tests of one file, or a case.
 type decoder struct {
 	f      *yamlfile.File
 	fields fieldDecoder
-	ids    []string // the ids of all rules; nil: unknown
+	now    time.Time   // the default time
+	repo   triage.Repo // the default repository
+	kind   string      // what messages call an item: test or case
+	ids    []string    // the ids of all rules; nil: unknown
 	own    rulesource.Own
 	node   *yaml.Node // the current test
 }
@@ -165,19 +168,19 @@ func (d decoder) test(n *yaml.Node, first map[string]int) (Test, bool) {
 
 // facts reads the event of a test.
 func (d decoder) facts(keys testKeys) facts.Facts {
-	f := facts.Facts{Now: testNow(), Repo: triage.Repo{Owner: "octo-org", Name: "hello"}}
+	f := facts.Facts{Now: d.now, Repo: d.repo}
 	if keys.Now != nil {
 		d.fields.moment("now", keys.Now, &f.Now)
 	}
 	if keys.Repo != nil {
-		d.repo(keys.Repo, &f.Repo)
+		d.repository(keys.Repo, &f.Repo)
 	}
 	f.Event = d.event(keys.Event)
 	d.subject("label", keys.Label, &f.Event.Label, f.Event)
 	d.subject("assignee", keys.Assignee, &f.Event.Assignee, f.Event)
 	d.subject("milestone", keys.Milestone, &f.Event.Milestone, f.Event)
 	var known facts.Known
-	f.Issue = defaultIssue(f)
+	f.Issue = defaultIssue(f, d.now)
 	f.Issue.PullRequest = f.Issue.PullRequest || keys.Pull != nil && mayBePull(f.Event)
 	d.fields.fill("issue", keys.Issue, slotsOf(reflect.ValueOf(&f.Issue).Elem()))
 	if !given(keys.Issue, "updated_at") {
@@ -208,14 +211,22 @@ func (d decoder) facts(keys testKeys) facts.Facts {
 	f.Actor = defaultActor(f, login)
 	d.actor(keys.Actor, &f, &known)
 	known.Scored = defaultContrib()
-	d.fields.fill("author", keys.Author, lookedUpSlots("author", &known))
-	d.fields.fill("contrib", keys.Contrib, lookedUpSlots("contrib", &known))
-	d.fields.fill("memory", keys.Memory, lookedUpSlots("memory", &known), "by")
-	known.History.Changes = d.past(keys.Past, f)
+	d.lookups(keys, f, &known)
 	f.Lookup = known
 	f.Results = d.results(keys.Functions)
 	return f
 }
+
+// lookups reads the results of look-ups, without those about the pull request and the actor.
+func (d decoder) lookups(keys testKeys, f facts.Facts, known *facts.Known) {
+	d.fields.fill("author", keys.Author, lookedUpSlots("author", known))
+	d.fields.fill("contrib", keys.Contrib, lookedUpSlots("contrib", known))
+	d.fields.fill("memory", keys.Memory, lookedUpSlots("memory", known), "by")
+	known.History.Changes = d.past(keys.Past, f)
+}
+
+// testRepo returns the default repository of a test.
+func testRepo() triage.Repo { return triage.Repo{Owner: "octo-org", Name: "hello"} }
 
 // testNow returns the default time of a test.
 func testNow() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
@@ -226,7 +237,7 @@ func (d decoder) event(n *yaml.Node) triage.Event {
 	if n != nil && d.f.DecodeKey("event", n, &key) {
 		several := slices.Contains(events.Keys(), key+".*")
 		if several || strings.HasSuffix(key, ".*") {
-			d.f.Problemf(n, "event: a test is about one activity, such as %s", events.FirstOf(events.Keys(), strings.TrimSuffix(key, ".*")))
+			d.f.Problemf(n, "event: a %s is about one activity, such as %s", d.kind, events.FirstOf(events.Keys(), strings.TrimSuffix(key, ".*")))
 		} else {
 			events.Check(d.f, n, "event", key)
 		}
@@ -244,7 +255,7 @@ func (d decoder) subject(key string, n *yaml.Node, out *string, e triage.Event) 
 	wanted := slices.Contains(has, e.Action)
 	switch {
 	case n == nil && wanted:
-		d.f.Problemf(d.node, "a test of %s.%s needs %s", e.Name, e.Action, key)
+		d.f.Problemf(d.node, "a %s of %s.%s needs %s", d.kind, e.Name, e.Action, key)
 	case n != nil && !wanted:
 		d.f.Problemf(n, "%s: only %s have one; the values of the issue itself belong under issue", key, strings.Join(has, " and "))
 	case n != nil:
@@ -252,7 +263,7 @@ func (d decoder) subject(key string, n *yaml.Node, out *string, e triage.Event) 
 	}
 }
 
-func (d decoder) repo(n *yaml.Node, out *triage.Repo) {
+func (d decoder) repository(n *yaml.Node, out *triage.Repo) {
 	var name string
 	if !d.f.DecodeKey("repo", n, &name) {
 		return

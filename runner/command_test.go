@@ -5,9 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -109,14 +112,19 @@ func TestCommandBy(t *testing.T) {
 	}
 }
 
-// TestCommandWithoutToken checks the warning that the author's permission is unknown.
+// TestCommandWithoutToken checks that a command is undecided if the author's permission is not known.
 func TestCommandWithoutToken(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "")
 	o.Host, o.DryRun = runner.Host{}, true
 	rep, err := run(t, o, commented(gh, e, "mona", "User", "/foreman triage"))
-	if err != nil || len(rep.Actions) != 0 || !strings.Contains(strings.Join(rep.Warnings, " "), "without a token the permission of mona cannot be checked") {
-		t.Errorf("got %+v, %v", rep, err)
+	want := []runner.Undecided{{ID: "/foreman triage", Why: "actor.permission is not known here", Missing: []string{facts.PermissionName}}}
+	if diff := cmp.Diff(want, rep.Undecided); err != nil || len(rep.Actions) != 0 || diff != "" {
+		t.Errorf("got %+v, %v (-want +got):\n%s", rep, err, diff)
+	}
+	o.Supplied = facts.Supplied{Known: facts.Known{Permissions: map[string]string{"mona": "write"}}}
+	if rep, err := run(t, o, commented(gh, e, "mona", "User", "/foreman triage")); err != nil || len(rep.Undecided) > 0 || !strings.HasPrefix(rep.Rationale, "mona asked for triage") {
+		t.Errorf("with the permission: got %+v, %v", rep, err)
 	}
 }
 

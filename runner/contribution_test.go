@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -58,16 +57,5 @@ func TestContributionOfPull(t *testing.T) {
 	rep, err := run(t, o, pullOpened(t, o.Clock.Now()))
 	if err != nil || len(rep.Fired()) != 1 || len(gh.Log()) > 0 {
 		t.Errorf("got %+v, %v, calls %q", rep.Rules, err, gh.Log())
-	}
-}
-
-// TestContributionNeedsHost checks that a rule which asks without a token is unknown.
-func TestContributionNeedsHost(t *testing.T) {
-	t.Parallel()
-	_, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, when: 'contrib.score > 0', then: [escalate]}\n")
-	o.Host, o.DryRun = runner.Host{}, true
-	rep, err := run(t, o, e)
-	if got := fmt.Sprint(err, rep.Warnings); len(rep.Fired()) > 0 || !strings.Contains(got, triage.ErrNeedsHost.Error()) {
-		t.Errorf("got %+v, %s", rep.Rules, got)
 	}
 }

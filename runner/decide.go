@@ -39,6 +39,8 @@ const (
 	// onFailureID is the id in place of a rule's, for the action in the configuration's
 	// agent.on_failure.
 	onFailureID = "agent.on_failure"
+	// whenID is the id in place of a rule's, for the condition in the configuration's agent.when.
+	whenID = "agent.when"
 	// maxActions is the maximum number of actions in one decision.
 	maxActions = 200
 	// maxExplained is the maximum number of rules that are explained, because people read the
@@ -62,6 +64,10 @@ type decided struct {
 	// Asks means that the decision is not complete: the agent was not asked, because the issue must be
 	// read again first.
 	Asks bool
+	// Undecided are the parts that depend on values which nobody supplied, and Unasked is why the agent
+	// was not asked; see [Report].
+	Undecided []Undecided
+	Unasked   string
 	// Failed is the error of the rules that failed, or of agent.when; nil: none failed. The decision is
 	// that of the other rules.
 	Failed error
@@ -75,7 +81,7 @@ type decider struct{ attempt }
 func (a decider) decide(ctx context.Context) (decided, error) {
 	var dec decided
 	f := a.facts()
-	commands, err := a.commands(ctx)
+	commands, err := a.commands(ctx, &dec)
 	if err != nil {
 		return dec, err
 	}
@@ -101,8 +107,11 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 	}
 	dec.Rules, dec.Summaries = res, res.Summaries(asked.Key())
 	a.warnUnknown(res)
+	dec.addUndecided(res)
 	d := a.ofRules(res)
-	if !commands.Mute || dec.Retriaged {
+	if commands.Mute && !dec.Retriaged {
+		dec.Unasked = "the comment is a command"
+	} else {
 		d, err = a.withAgent(ctx, asked, f, &dec, d)
 		if err != nil {
 			dec.Decision, dec.Asks = d, errors.Is(err, errOutdated)
@@ -116,14 +125,20 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 		return dec, err
 	}
 	dec.Decision, dec.At = d, a.o.Clock.Now().UTC()
+	if a.o.Agent.Agent == nil || a.given != nil || !a.dry {
+		dec.Unasked = ""
+	}
 	return dec, nil
 }
 
 // facts returns the event in the form that rules read, with the look-ups.
 func (a decider) facts() facts.Facts {
 	f := facts.Of(a.d, a.o.Clock.Now().UTC())
-	f.Lookup, f.Effect, f.ByTimes = lookup{reads: a.reads}, a.effect(!a.first, false), a.first
+	f.Lookup, f.Effect, f.ByTimes = a.lookup(false), a.effect(!a.first, false), a.first
 	f.FalseBefore = a.falseBefore
+	if a.o.Supplied != nil {
+		f.ByTimes, f.Pull = true, nil // nothing else knows the timeline and the pull request
+	}
 	return f
 }
 
@@ -132,6 +147,9 @@ func (a decider) facts() facts.Facts {
 func asOpened(opened triage.Delivery, f facts.Facts) facts.Facts {
 	out := facts.Of(opened, f.Now)
 	out.Lookup, out.Effect = f.Lookup, f.Effect
+	if f.Pull == nil {
+		out.Pull = nil
+	}
 	return out
 }
 
@@ -143,7 +161,7 @@ func (a decider) askRules(ctx context.Context, f facts.Facts, dec *decided) (*ru
 	}
 	res, err := a.c.Rules.Decide(ctx, f)
 	if n := a.c.Rules.Len(); a.o.Explain && n > 0 && n <= maxExplained {
-		f.Lookup, f.Effect = lookup{a.reads, true}, a.effect(false, dec.Retriaged)
+		f.Lookup, f.Effect = a.lookup(true), a.effect(false, dec.Retriaged)
 		dec.Why = a.c.Rules.Explain(ctx, f)
 	}
 	if _, failed := errors.AsType[*rules.EvalError](err); err != nil && !failed {
@@ -179,6 +197,18 @@ func (a decider) warnUnknown(res *rules.Result) {
 	}
 	for _, why := range order {
 		a.warn("%s; rules that need it did nothing: %s", why, strings.Join(ids[why], ", "))
+	}
+}
+
+// addUndecided adds the rules that depend on values which nobody supplied.
+func (dec *decided) addUndecided(res *rules.Result) {
+	if res == nil {
+		return
+	}
+	for _, t := range res.Trace {
+		if t.Outcome == rules.Undecided {
+			dec.Undecided = append(dec.Undecided, Undecided{t.ID, t.Error, t.Missing})
+		}
 	}
 }
 
@@ -226,20 +256,35 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 		}
 	}
 	if a.o.Agent.Agent == nil || stopped || dec.incomplete() {
+		dec.Unasked = "a rule with stop fired, or a rule escalated"
+		if dec.incomplete() {
+			dec.Unasked = "a rule failed"
+		}
 		return d, nil
 	}
 	if res != nil {
 		f.Issue.Labels = res.Labels // includes the labels that the rules add
 	}
 	wanted, err := a.wantsAgent(ctx, f, res)
+	if unsupplied, ok := errors.AsType[*facts.UnsuppliedError](err); ok {
+		dec.Undecided = append(dec.Undecided, Undecided{whenID, err.Error(), unsupplied.Names})
+		dec.Unasked = "agent.when is undecided: " + err.Error()
+		return d, nil
+	}
 	if unknown, ok := errors.AsType[*facts.UnknownError](err); ok {
 		a.warn("%v; the agent was not asked", unknown)
-	} else if _, failed := errors.AsType[*rules.EvalError](err); failed {
+		dec.Unasked = unknown.Error()
+		return d, nil
+	}
+	if _, failed := errors.AsType[*rules.EvalError](err); failed {
 		dec.fail(fmt.Errorf("agent.when: %w", err))
-	} else if err != nil {
+		dec.Unasked = "agent.when failed"
+		return d, nil
+	}
+	if err != nil {
 		return d, err
 	}
-	if !wanted {
+	if dec.Unasked = a.unasked(f, res, wanted); dec.Unasked != "" {
 		return d, nil
 	}
 	if a.outdated() != "" {
@@ -265,6 +310,28 @@ func (a decider) wantsAgent(ctx context.Context, f facts.Facts, res *rules.Resul
 		return false, nil // tasks are about issues, unless agent.when is configured
 	}
 	return res == nil || len(res.Fired) == 0, nil
+}
+
+// unasked returns why the agent is not asked, after [decider.wantsAgent]; empty: it is asked. An agent
+// decides after the rules, so it is not asked before these are decided.
+func (a decider) unasked(f facts.Facts, res *rules.Result, wanted bool) string {
+	var undecided []string
+	if res != nil {
+		undecided = res.With(rules.Undecided)
+	}
+	switch {
+	case a.c.Agent.When == nil && res != nil && len(res.Fired) > 0:
+		return "rules fired: " + strings.Join(res.Fired, ", ")
+	case len(undecided) > 0:
+		return "rules are undecided, and decide before the agent: " + strings.Join(undecided, ", ")
+	case wanted:
+		return ""
+	case f.Event.Name == triage.EventSchedule:
+		return "agent.when does not name schedule"
+	case a.c.Agent.When == nil:
+		return "without agent.when, agents are not asked about pull requests"
+	}
+	return "agent.when is false: " + a.c.Agent.When.String()
 }
 
 // askAgent asks the agent. If the agent returns no usable decision, it returns the configured
@@ -415,21 +482,21 @@ func joined(first, second rules.Result) rules.Result {
 
 // commands returns the commands in the event's comment that its author may give. Bots may give
 // none.
-func (a decider) commands(ctx context.Context) (command.Commands, error) {
+func (a decider) commands(ctx context.Context, dec *decided) (command.Commands, error) {
 	c := a.d.Comment
 	if a.d.Key() != "issue_comment.created" || !text.SameLogin(c.Author, a.d.Sender.Login) ||
 		a.d.Sender.Type == "Bot" || strings.HasSuffix(c.Author, "[bot]") {
 		return command.Commands{}, nil
 	}
 	list := command.Parse(c.Body, a.ruleset().Knows)
-	switch {
-	case list.Empty():
+	if list.Empty() {
 		return list, nil
-	case a.o.Host.Repository == nil:
-		a.warn("the comment contains a command, and without a token the permission of %s cannot be checked", text.Quote(c.Author))
-		return command.Commands{}, nil
 	}
-	permission, err := a.reads.Permission(ctx, c.Author)
+	permission, err := a.lookup(false).Permission(ctx, c.Author)
+	if unsupplied, ok := errors.AsType[*facts.UnsuppliedError](err); ok {
+		dec.Undecided = append(dec.Undecided, Undecided{"/foreman " + list.First(), err.Error(), unsupplied.Names})
+		return command.Commands{Mute: list.Mute}, nil
+	}
 	if err != nil {
 		return list, fmt.Errorf("look up whether %s may give commands: %w", text.Quote(c.Author), err)
 	}
@@ -591,7 +658,7 @@ func (a decider) labelsOf(ids []string) []history.Made {
 
 // mayAdd reports whether a rule that could not be judged adds the label by name.
 func (a decider) mayAdd(res *rules.Result, label string) bool {
-	unjudged := slices.Concat(res.With(rules.Failed), res.With(rules.Unknown))
+	unjudged := slices.Concat(res.With(rules.Failed), res.With(rules.Unknown), res.With(rules.Undecided))
 	return len(unjudged) > 0 && slices.ContainsFunc(a.ruleset().Adders(label), func(id string) bool { return slices.Contains(unjudged, id) })
 }
 

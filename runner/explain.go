@@ -13,10 +13,10 @@ import (
 )
 
 // Plan decides on an event and plans the actions, and writes nothing: a dry run with [Report.Why]. It
-// needs no host. So a rule that depends on look-ups, such as the permission of a user, fails with a
-// [rules.EvalError], and the report has the actions of the others; for such rules, use a Runner with a
-// Host and Options.DryRun. The event must contain its issue; otherwise the error matches
-// [triage.ErrNeedsHost].
+// needs no host. So the result of a rule may depend on a look-up, such as the permission of a user. Then
+// the rule is listed in Report.Undecided, and the report has the actions of the others. For such rules,
+// use a Runner with Options.DryRun, and with a Host or Options.Supplied. The event must contain its
+// issue; otherwise the error matches [triage.ErrNeedsHost].
 func Plan(ctx context.Context, c *config.Config, d triage.Delivery) (Report, error) {
 	r, err := New(Options{Config: c, DryRun: true, Explain: true})
 	if err != nil {
@@ -26,7 +26,7 @@ func Plan(ctx context.Context, c *config.Config, d triage.Delivery) (Report, err
 }
 
 // Explain returns for every rule of o.Config why it matches the event or does not. The event must
-// contain its issue. Look-ups use o.Host and o.Memory, as in a run. Nothing is written.
+// contain its issue. Look-ups use o.Host and o.Memory, or o.Supplied, as in a run. Nothing is written.
 func Explain(ctx context.Context, o Options, d triage.Delivery) ([]rules.RuleWhy, error) {
 	f, err := Facts(ctx, o, d)
 	if err != nil {
@@ -36,7 +36,7 @@ func Explain(ctx context.Context, o Options, d triage.Delivery) ([]rules.RuleWhy
 }
 
 // Facts returns the event in the form that the rules of o.Config read in a run. Look-ups use o.Host
-// and o.Memory. The event must contain its issue.
+// and o.Memory, or o.Supplied. The event must contain its issue.
 func Facts(ctx context.Context, o Options, d triage.Delivery) (facts.Facts, error) {
 	if d.Issue == nil {
 		return facts.Facts{}, errNoIssue

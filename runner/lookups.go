@@ -66,6 +66,53 @@ func (l lookup) Read(ctx context.Context, p facts.Part, k *facts.Known) error {
 	return l.reads.Read(ctx, p, k)
 }
 
+// lookup returns the look-ups of rules. With known, only data that was already read is available.
+func (a attempt) lookup(known bool) facts.Lookup {
+	switch {
+	case a.o.Supplied != nil:
+		return supplied{a.o.Supplied, a.d.OnPull()}
+	case a.o.Host.Repository == nil:
+		return hostless{reads: a.reads}
+	}
+	return lookup{a.reads, known}
+}
+
+// supplied answers look-ups from Options.Supplied.
+type supplied struct {
+	facts.Lookup
+	pull bool // the issue is a pull request
+}
+
+// Read copies a part to k. An issue has no data of pull requests.
+func (s supplied) Read(ctx context.Context, p facts.Part, k *facts.Known) error {
+	if facts.SpecOf(p).Pulls && !s.pull {
+		return nil
+	}
+	return s.Lookup.Read(ctx, p, k)
+}
+
+// hostless answers look-ups without a host: it has only the data that needs no call.
+type hostless struct {
+	facts.Supplied // without values
+	reads          *reads
+}
+
+// Timeline returns the changes of an issue that was just opened.
+func (l hostless) Timeline(ctx context.Context) (facts.Timeline, error) {
+	if l.reads.fresh() {
+		return facts.Opening(*l.reads.d.Issue), nil
+	}
+	return l.Supplied.Timeline(ctx)
+}
+
+// Read copies a part to k if no call is needed.
+func (l hostless) Read(ctx context.Context, p facts.Part, k *facts.Known) error {
+	if p == facts.MemoryPart || l.reads.has(p) {
+		return l.reads.Read(ctx, p, k)
+	}
+	return l.Supplied.Read(ctx, p, k)
+}
+
 // has reports whether the data of a part is known without a call.
 func (r *reads) has(p facts.Part) bool {
 	return p == facts.MemoryPart && r.record != nil || r.parts.Has(r.d, p)

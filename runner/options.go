@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/runner/internal/labels"
 	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/triage"
@@ -29,6 +30,10 @@ type Options struct {
 	Memory Memory         // zero: there is no memory
 	Clock  Clock
 	DryRun bool // decide and plan, but write nothing; Config.Mode shadow has the same effect
+	// Supplied answers the look-ups of rules in place of Host and Memory, with what somebody knows who
+	// tries the rules. It needs DryRun. Rules that need more are listed in Report.Undecided. Nil: Host
+	// and Memory answer; without Host, look-ups count as missing values.
+	Supplied facts.Lookup
 	// Live means that the event is handled immediately. Then only other receivers of the same event
 	// can have changed an issue that was just opened. So the memory is not read, and the timeline
 	// is read only before a comment to which a comment interval applies.

@@ -22,6 +22,8 @@ const (
 	StatusEscalated Status = "escalated" // a person must look at the issue; nothing was written
 	StatusFailed    Status = "failed"    // nothing was carried out, and something failed
 	StatusDone      Status = "done"      // GitHub refused all that was left to do, for good
+	// StatusIncomplete is the status of a dry run that could not decide everything; see Report.Undecided.
+	StatusIncomplete Status = "incomplete"
 )
 
 // A Report is the result of one run. Its JSON is stable, and the same wherever a report is printed or
@@ -60,6 +62,17 @@ type Report struct {
 	Warnings []string `json:"warnings"`
 	// Missing lists permissions that the token lacks.
 	Missing []string `json:"missing,omitempty"`
+	// Undecided lists the parts of a dry run whose result depends on values that nobody supplied.
+	Undecided []Undecided `json:"undecided,omitempty"`
+	// Unasked is why a dry run did not ask the agent; empty if it did, or if there is no agent.
+	Unasked string `json:"unasked,omitempty"`
+}
+
+// An Undecided is a part of a dry run that could not be decided; see Options.Supplied.
+type Undecided struct {
+	ID      string   `json:"id"`      // of a rule; else "agent.when", or a command such as "/foreman triage"
+	Why     string   `json:"why"`     // one line for people
+	Missing []string `json:"missing"` // the missing values, such as "author.issues"
 }
 
 // Fired returns the ids of the rules that fired, in order.

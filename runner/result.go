@@ -23,6 +23,7 @@ func (rep *Report) setDecision(dec decided) {
 	m := dec.Message
 	rep.Decision, rep.Rationale, rep.By = m.Decision, m.Rationale, dec.By
 	rep.Rules, rep.Why = dec.Summaries, dec.Why
+	rep.Undecided, rep.Unasked = dec.Undecided, dec.Unasked
 }
 
 func (rep *Report) skip(why string) {
@@ -100,6 +101,8 @@ func (rep *Report) setStatus(err error, gone bool) {
 		rep.Status = StatusDone
 	case rep.Decision == protocol.Escalate:
 		rep.Status = StatusEscalated
+	case rep.DryRun && len(rep.Undecided) > 0:
+		rep.Status = StatusIncomplete
 	case rep.Decision == protocol.Skip:
 		rep.Status = StatusSkipped
 	case rep.DryRun:

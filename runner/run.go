@@ -27,6 +27,8 @@ func New(o Options) (*Runner, error) {
 	switch {
 	case o.Host.Issues == nil && !s.dry:
 		return nil, fmt.Errorf("runner: Options.Host.Issues is nil, and Options.DryRun is false: %w", triage.ErrNeedsHost)
+	case o.Supplied != nil && !o.DryRun:
+		return nil, errors.New("runner: Options.Supplied is set, and Options.DryRun is false")
 	case o.Host.Issues != nil && o.Host.Repository == nil:
 		return nil, errors.New("runner: Options.Host.Repository is nil, and Options.Host.Issues is not")
 	}

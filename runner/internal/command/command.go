@@ -61,6 +61,14 @@ func Parse(body string, ofRules func(name string) bool) Commands {
 // Empty reports whether the comment contains no command, except commands of rules.
 func (c Commands) Empty() bool { return len(c.List) == 0 && c.unknown == "" }
 
+// First returns the name of the first command; empty: there is none.
+func (c Commands) First() string {
+	if len(c.List) > 0 {
+		return c.List[0].Name
+	}
+	return c.unknown
+}
+
 // Has reports whether a command is to be carried out.
 func (c Commands) Has(name string) bool {
 	return slices.ContainsFunc(c.List, func(cmd rules.Command) bool { return cmd.Name == name })

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/draft"
@@ -17,23 +18,57 @@ import (
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/remote"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/ruletest"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
 
-// A Request names one event by exactly one of File, Issue and Draft.
+// A Request names one event, by File, by Issue, or by Draft alone.
 type Request struct {
-	File  string       // with the payload; "-": standard input
-	Issue string       // on GitHub, in a form that [ParseIssue] accepts
-	Draft *draft.Issue // an issue that exists only on the command line; nil: none
-	Name  string       // such as issues or issues.edited; empty: by the payload, or issues.opened for an issue
+	File  string // with the payload; "-": standard input
+	Issue string // on GitHub, in a form that [ParseIssue] accepts
+	// Draft describes the event; beside File only the results of look-ups. Nil: there is no description.
+	Draft *draft.Draft
+	Name  string // such as issues or issues.edited; empty: by the payload, or issues.opened for an issue
 }
 
-// Read reads the event from a file, or builds one for an issue on GitHub.
-func Read(ctx context.Context, env process.Env, access remote.Access, r Request) (triage.Delivery, error) {
+// Described reports whether the event is one that nobody sent.
+func (r Request) Described() bool { return r.Draft != nil && r.File == "" }
+
+// Read reads the event from a file, builds one for an issue on GitHub, or describes one. The case has no
+// look-ups for an issue on GitHub, and for a payload without its issue, because GitHub has them.
+func Read(ctx context.Context, env process.Env, access remote.Access, r Request) (c ruletest.Case, offline bool, err error) {
 	if err := draft.CheckName(r.Name); err != nil {
-		return triage.Delivery{}, flagged(err)
+		return c, false, flagged(err)
 	}
+	var d draft.Draft
+	if r.Draft != nil {
+		d = *r.Draft
+	}
+	spec := ruletest.CaseSpec{Now: env.Now()}
+	if owner, name, ok := protocol.SplitRepo(env.Getenv("GITHUB_REPOSITORY")); ok {
+		spec.Repo = triage.Repo{Owner: owner, Name: name}
+	}
+	if !r.Described() {
+		e, err := received(ctx, env, access, r)
+		if err != nil {
+			return c, false, err
+		}
+		if r.Issue != "" || e.Issue == nil {
+			return ruletest.Case{Event: e, Now: env.Now()}, false, nil
+		}
+		spec.Event = &e
+	}
+	c, err = d.Case(spec, r.Name)
+	if err != nil {
+		return c, true, command.Usage(err)
+	}
+	return c, true, nil
+}
+
+// received reads an event from a file, or builds one for an issue on GitHub.
+func received(ctx context.Context, env process.Env, access remote.Access, r Request) (triage.Delivery, error) {
 	src, err := source(ctx, env, access, r)
 	if err != nil {
 		return triage.Delivery{}, err
@@ -63,47 +98,52 @@ func Read(ctx context.Context, env process.Env, access remote.Access, r Request)
 // on it. For an issue on GitHub with a token, the options contain GitHub as the host; else they
 // contain no host.
 func ForRules(ctx context.Context, env process.Env, cfg *config.Config, r Request) (runner.Options, triage.Delivery, error) {
-	o := runner.Options{Config: cfg, Clock: runner.Clock{Now: env.Now}}
+	o := runner.Options{Config: cfg, DryRun: true, Clock: runner.Clock{Now: env.Now}}
 	access := remote.FromEnv(env)
-	e, err := Read(ctx, env, access, r)
+	c, offline, err := Read(ctx, env, access, r)
 	if err != nil {
 		return o, triage.Delivery{}, err
 	}
+	if offline {
+		o.Supplied, o.Clock.Now = c.Lookup, func() time.Time { return c.Now }
+	}
 	if r.Issue == "" {
-		return o, e, nil
+		return o, c.Event, nil
 	}
 	client, err := access.Client()
 	o.Host = remote.HostOf(client, "")
-	return o, e, err
+	return o, c.Event, err
 }
 
 // source returns the payload that the request names.
 func source(ctx context.Context, env process.Env, access remote.Access, r Request) (triage.EventSource, error) {
-	switch {
-	case r.Issue != "":
+	if r.Issue != "" {
 		return fetched(ctx, access, r)
-	case r.Draft != nil:
-		src, err := r.Draft.Source(draft.Event{Name: r.Name, Repo: env.Getenv("GITHUB_REPOSITORY"), Now: env.Now()})
-		return src, flagged(err)
 	}
 	src := triage.EventSource{File: r.File, Repo: env.Getenv("GITHUB_REPOSITORY")}
-	dir, err := env.WorkDir()
-	if err != nil {
-		return src, err
-	}
 	if r.File == "-" {
 		src.File = "standard input"
-		src.Payload, err = readInput(ctx, env.Stdin)
-	} else {
-		src.Payload, err = files.Read(process.Below(dir, r.File), files.MaxEvent)
 	}
-	if err != nil {
+	var err error
+	if src.Payload, err = Input(ctx, env, r.File, files.MaxEvent); err != nil {
 		return src, command.Usagef("read the event: %w", err)
 	}
 	return src, nil
 }
 
-// flagged adds the name of the flag to a mistake in a described issue.
+// Input reads a file, or standard input for "-", of at most limit bytes.
+func Input(ctx context.Context, env process.Env, file string, limit int64) ([]byte, error) {
+	if file == "-" {
+		return readInput(ctx, env.Stdin, limit)
+	}
+	dir, err := env.WorkDir()
+	if err != nil {
+		return nil, err
+	}
+	return files.Read(process.Below(dir, file), limit)
+}
+
+// flagged adds the name of the flag to a mistake in the name of an event.
 func flagged(err error) error {
 	if e, ok := errors.AsType[*draft.Error](err); ok {
 		return command.Usagef("--%w", e)
@@ -112,7 +152,7 @@ func flagged(err error) error {
 }
 
 // readInput reads standard input until it ends or the program is asked to stop.
-func readInput(ctx context.Context, in io.Reader) ([]byte, error) {
+func readInput(ctx context.Context, in io.Reader, limit int64) ([]byte, error) {
 	if in == nil {
 		return nil, nil
 	}
@@ -122,7 +162,7 @@ func readInput(ctx context.Context, in io.Reader) ([]byte, error) {
 	}
 	done := make(chan read, 1)
 	go func() {
-		data, err := files.ReadAll(in, "standard input", files.MaxEvent)
+		data, err := files.ReadAll(in, "standard input", limit)
 		done <- read{data, err}
 	}()
 	select {

@@ -1,84 +1,126 @@
-// Package draft makes events for issues that do not exist on GitHub, from a short description.
-// People type the description to try rules.
+// Package draft makes events that nobody sent, from values that people type to try rules: as flags, in
+// the fields of a page, or in a file.
 package draft
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/org/foreman-action/rules/ruletest"
 	"github.com/org/foreman-action/triage"
 )
 
-// An Issue describes an issue that does not exist on GitHub, to try rules on it. The zero value is
-// an open issue without a title or text, by a user outside the organisation. Tests beside rules
-// have the same defaults.
-type Issue struct {
-	Title, Body string
-	Labels      []string
-	Author      string // empty: octocat
-	Association string // of the author, such as MEMBER; empty: NONE
+// A Kind is the type of a Value.
+type Kind int
+
+// The kinds.
+const (
+	Text  Kind = iota // a string
+	Texts             // a list of strings
+	Number
+	Switch // true or false
+)
+
+// A Value is a value of an event, or the result of a look-up, that has a flag of its own.
+type Value struct {
+	Name    string // its keys in a test, such as "issue.title"
+	Kind    Kind
+	Flag    string // without dashes
+	Usage   string // of the flag
+	Example string // an argument of the flag; empty: none is needed
 }
 
-// An Error is a mistake in one field of a description.
+// Values returns the values with flags, in the order of the help. A file with the keys of a test has all
+// others.
+func Values() []Value {
+	return []Value{
+		{"issue.title", Text, "title", "`TITLE` of an issue to try the rules on", `"panic at start"`},
+		{"issue.body", Text, "body", "`TEXT` of that issue", `"Since the update."`},
+		{"issue.labels", Texts, "label", "`LABEL` of that issue; may be repeated", "bug"},
+		{"issue.author", Text, "author", "`LOGIN` of its author (default octocat)", "octocat"},
+		{"issue.association", Text, "association", "of its author, such as MEMBER (default NONE)", "MEMBER"},
+		{"issue.pull_request", Switch, "pr", "the issue is a pull request", ""},
+		{"pr.files", Texts, "file", "`PATH` that the pull request changes; may be repeated", "src/a.go"},
+		{"comment.body", Text, "comment", "`TEXT` of a new comment on the issue", `"/foreman close"`},
+		{"actor.login", Text, "actor", "`LOGIN` of who causes the event (default the author)", "hubot"},
+		{"actor.permission", Text, "permission", "of who causes the event, such as write", "write"},
+		{"author.issues", Number, "author-issues", "`NUMBER` of issues that the author opened before", "0"},
+		{"author.pulls", Number, "author-pulls", "`NUMBER` of pull requests that the author opened before", "0"},
+		{"author.merged_pulls", Number, "author-merged-pulls", "`NUMBER` of merged pull requests of the author", "0"},
+		{"author.closed_pulls", Number, "author-closed-pulls", "`NUMBER` of the author's pull requests that were closed without a merge", "0"},
+		{"author.created_at", Text, "author-created-at", "`DATE` when the author's account was created", "2020-01-31"},
+	}
+}
+
+// CaseFlag is the flag that names a file with values.
+const CaseFlag = "case"
+
+// supply returns how a person supplies a missing value, such as "--author-issues 0".
+func supply(name string) string {
+	for _, v := range Values() {
+		if v.Name == name {
+			return strings.TrimSpace("--" + v.Flag + " " + v.Example)
+		}
+	}
+	return "--" + CaseFlag + " FILE, with " + name
+}
+
+// Supplies returns how a person supplies several missing values.
+func Supplies(names []string) string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = supply(name)
+	}
+	return strings.Join(list, ", ")
+}
+
+// A Draft is the description of an event.
+type Draft struct {
+	File   string // the name of the file with Source
+	Source []byte // YAML with the keys of a test; nil: none
+	Values []ruletest.Field
+}
+
+// Case returns the event of the description. Mistakes are a [rules.Problems]. spec has the defaults, and
+// the event that was received, if there is one. event is a name such as issues.edited; empty: by the
+// description.
+func (d Draft) Case(spec ruletest.CaseSpec, event string) (ruletest.Case, error) {
+	spec.Name, spec.Source, spec.Fields = d.File, d.Source, slices.Clone(d.Values)
+	for i, field := range spec.Fields {
+		if s, ok := field.Value.(string); ok && field.Name == "issue.association" {
+			spec.Fields[i].Value = strings.ToUpper(s)
+		}
+	}
+	if spec.Name == "" {
+		spec.Name = "the described event"
+	}
+	if spec.Event == nil && event != "" {
+		spec.Fields = append(spec.Fields, ruletest.Field{Name: "event", Value: withActivity(event), From: "--" + fieldName})
+	}
+	return ruletest.ParseCase(spec)
+}
+
+// withActivity returns the name of an event as rules name it: with an activity, if it has several, and
+// without the "target" of pull requests.
+func withActivity(event string) string {
+	if rest, target := strings.CutPrefix(event, triage.EventPullRequestTarget); target {
+		event = triage.EventPullRequest + rest
+	}
+	switch event {
+	case triage.EventIssues, triage.EventPullRequest:
+		return event + ".opened"
+	case triage.EventIssueComment:
+		return event + ".created"
+	}
+	return event
+}
+
+// An Error is a mistake in the name of an event.
 type Error struct {
-	Field string // the name of the field: event-name or association
+	Field string // the name of the field
 	Msg   string
 }
 
 // Error returns the name of the field and the mistake.
-func (e *Error) Error() string { return e.Field + ": " + e.Msg }
-
-// Associations are GitHub's names for an author's relation to a repository.
-func Associations() []string {
-	return []string{"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "FIRST_TIME_CONTRIBUTOR", "FIRST_TIMER", "MANNEQUIN", "NONE"}
-}
-
-// An Event describes the event that happens to an [Issue].
-type Event struct {
-	Name string // such as issues.edited; empty: issues.opened
-	Repo string // "owner/name"; empty: octo-org/hello
-	Now  time.Time
-}
-
-// Source returns the payload of an event on the issue. Mistakes are an [*Error].
-func (d Issue) Source(e Event) (triage.EventSource, error) {
-	event, action, _ := strings.Cut(cmp.Or(e.Name, triage.EventIssues), ".")
-	association := strings.ToUpper(cmp.Or(d.Association, "NONE"))
-	switch {
-	case event != triage.EventIssues && event != triage.EventSchedule:
-		return triage.EventSource{}, &Error{fieldName, fmt.Sprintf("an issue without a payload takes issues, issues.ACTIVITY or schedule, got %q", e.Name)}
-	case !slices.Contains(Associations(), association):
-		return triage.EventSource{}, &Error{"association", fmt.Sprintf("want one of %s, got %q", strings.Join(Associations(), ", "), d.Association)}
-	case event == triage.EventIssues && action == "":
-		action = "opened"
-	}
-	type named struct {
-		Name string `json:"name"`
-	}
-	labels := []named{}
-	for _, label := range d.Labels {
-		labels = append(labels, named{label})
-	}
-	user := map[string]string{"login": cmp.Or(d.Author, "octocat"), "type": "User"}
-	if strings.HasSuffix(user["login"], "[bot]") {
-		user["type"] = "Bot"
-	}
-	repo := cmp.Or(e.Repo, "octo-org/hello")
-	now := e.Now.UTC().Format(time.RFC3339)
-	payload := map[string]any{
-		"action": action, "sender": user, "repository": map[string]string{"full_name": repo},
-		"issue": map[string]any{
-			"number": 1, "title": d.Title, "body": d.Body, "state": "open", "user": user, "author_association": association,
-			"labels": labels, "created_at": now, "updated_at": now, "html_url": fmt.Sprintf("https://github.com/%s/issues/1", repo),
-		},
-	}
-	if len(labels) > 0 && (action == "labeled" || action == "unlabeled") {
-		payload["label"] = labels[len(labels)-1]
-	}
-	raw, err := json.Marshal(payload)
-	return triage.EventSource{Name: event, File: "the issue", Repo: repo, Payload: raw}, err
-}
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Field, e.Msg) }

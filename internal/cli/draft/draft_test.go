@@ -5,46 +5,43 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/cli/draft"
-	"github.com/org/foreman-action/triage"
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/ruletest"
 )
 
-// TestSource parses the event of each description.
-func TestSource(t *testing.T) {
+// TestCase checks the event of a description for each form of its name.
+func TestCase(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
-	tests := []struct {
-		name              string
-		issue             draft.Issue
-		event             draft.Event
-		key, author, repo string
-		mistake           string
-	}{
-		{"zero", draft.Issue{}, draft.Event{Now: now}, "issues.opened", "octocat", "octo-org/hello", ""},
-		{"all", draft.Issue{Author: "hubot[bot]", Association: "member", Labels: []string{"a"}}, draft.Event{Name: "issues.labeled", Repo: "o/r", Now: now}, "issues.labeled", "hubot[bot]", "o/r", ""},
-		{"schedule", draft.Issue{}, draft.Event{Name: "schedule", Now: now}, "schedule", "octocat", "octo-org/hello", ""},
-		{"another event", draft.Issue{}, draft.Event{Name: "issue_comment.created"}, "", "", "", `event-name: an issue without a payload takes issues, issues.ACTIVITY or schedule, got "issue_comment.created"`},
-		{"association", draft.Issue{Association: "boss"}, draft.Event{}, "", "", "", `association: want one of OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR, FIRST_TIME_CONTRIBUTOR, FIRST_TIMER, MANNEQUIN, NONE, got "boss"`},
+	title := ruletest.Field{Name: "issue.title", Value: "x", From: "--title"}
+	association := ruletest.Field{Name: "issue.association", Value: "member", From: "--association"}
+	tests := []struct{ event, key string }{
+		{"", "issues.opened"}, {"issues", "issues.opened"}, {"issues.edited", "issues.edited"}, {"issue_comment", "issue_comment.created"},
+		{"pull_request", "pull_request.opened"}, {"pull_request_target.closed", "pull_request.closed"}, {"schedule", "schedule"},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			src, err := tt.issue.Source(tt.event)
-			if tt.mistake != "" {
-				if err == nil || err.Error() != tt.mistake {
-					t.Errorf("got the error %v, want %s", err, tt.mistake)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			d, err := triage.ParseEvent(src)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d.Key() != tt.key || d.Issue.Author != tt.author || d.FullRepo() != tt.repo || !d.Issue.CreatedAt.Equal(now) {
-				t.Errorf("got %s by %s in %s at %s", d.Key(), d.Issue.Author, d.FullRepo(), d.Issue.CreatedAt)
-			}
-		})
+		c, err := draft.Draft{Values: []ruletest.Field{title, association}}.Case(ruletest.CaseSpec{Now: now}, tt.event)
+		if err != nil || c.Event.Key() != tt.key || c.Event.Issue.Title != "x" || c.Event.Issue.Association != "MEMBER" {
+			t.Errorf("%q: got %s, %v", tt.event, c.Event.Key(), err)
+		}
+	}
+	if association.Value != "member" {
+		t.Error("Case changed the values of the draft")
+	}
+}
+
+// TestSupplies checks that each value that rules look up has a flag, or a key of a case.
+func TestSupplies(t *testing.T) {
+	t.Parallel()
+	if got := draft.Supplies([]string{"author.issues", "pr.files", facts.PermissionName, "contrib.score", facts.TimelineName}); got !=
+		"--author-issues 0, --file src/a.go, --permission write, --case FILE, with contrib.score, --case FILE, with past" {
+		t.Errorf("got %s", got)
+	}
+	for _, v := range draft.Values() {
+		if _, err := (draft.Draft{Values: []ruletest.Field{{Name: v.Name, From: "--" + v.Flag, Value: map[draft.Kind]any{
+			draft.Text: "write", draft.Texts: []string{"a"}, draft.Number: 0, draft.Switch: true,
+		}[v.Kind]}}}).Case(ruletest.CaseSpec{}, ""); err != nil && v.Name != "issue.association" && v.Name != "author.created_at" {
+			t.Errorf("%s: %v", v.Flag, err)
+		}
 	}
 }

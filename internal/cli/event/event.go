@@ -16,6 +16,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/report"
 	"github.com/org/foreman-action/internal/cli/review"
 	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -28,7 +29,9 @@ type Settings struct {
 	Load   config.Spec
 	Access remote.Access
 
-	Offline   bool // do not call GitHub, except for files that the configuration extends
+	Offline bool // do not call GitHub, except for files that the configuration extends
+	// Supplied answers look-ups offline; see runner.Options. Nil: nothing is supplied.
+	Supplied  facts.Lookup
 	Local     bool // a person runs it: the file's agent is not called and its memory not used
 	Live      bool // the event is handled as it happens
 	DryRun    bool
@@ -91,7 +94,7 @@ func handle(ctx context.Context, s Settings) (report.Result, error) {
 	}
 	o := runner.Options{
 		Host:   remote.HostOf(client, s.Overrides.Bot),
-		DryRun: s.DryRun, Live: s.Live, Explain: s.Live,
+		DryRun: s.DryRun, Supplied: s.Supplied, Live: s.Live, Explain: s.Live,
 		Clock: runner.Clock{Now: s.Env.Now, Sleep: s.Env.Sleep}, Audit: s.Audit, Log: s.Log,
 	}
 	if s.Event.Pull != nil && client != nil {
@@ -105,6 +108,7 @@ func handle(ctx context.Context, s Settings) (report.Result, error) {
 		}
 		o.Config, n.warnings = effective(loaded, s)
 		res.Needs = grants.Needs(o.Config, s.Event.OnPull())
+		res.Shadow = o.Config.Mode == config.ModeShadow
 		res.NoConfig = loaded == nil && o.Config.Agent.URL == ""
 		more, err := equip(&o, s)
 		if err != nil {

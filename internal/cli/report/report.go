@@ -17,9 +17,11 @@ type Result struct {
 	NoConfig bool // nothing was configured, so nothing was decided
 	// Starter is a configuration file to start with; empty: none is proposed.
 	Starter string
-	// Described means that the command line describes the issue, which does not exist on GitHub.
+	// Described means that the command line describes the event, which nobody sent.
 	Described bool
-	Needs     []string // lines of the permissions block that the run needs
+	// Shadow means that nothing is written because the configuration's mode is shadow.
+	Shadow bool
+	Needs  []string // lines of the permissions block that the run needs
 	// Fork is true if the event is the pull_request of a fork, whose workflows have a token that cannot
 	// write.
 	Fork   bool

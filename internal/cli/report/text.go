@@ -2,9 +2,11 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/draft"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/grants"
 	"github.com/org/foreman-action/internal/sanitize"
@@ -46,12 +48,22 @@ func Text(res Result, p format.Painter) string {
 		b.WriteString("\nplan\n")
 		printActions(&b, rep, p)
 	}
+	if len(rep.Undecided) > 0 {
+		b.WriteString("\nunknown here\n")
+		for _, u := range rep.Undecided {
+			fmt.Fprintf(&b, "  %s %-20s %s\n", p.Paint("33", "?"), sanitize.Line(u.ID), sanitize.Line(u.Why))
+			fmt.Fprintf(&b, "    %s\n", p.Faint("to decide it: "+sanitize.Line(draft.Supplies(u.Missing))))
+		}
+	}
 	if len(rep.Rules) > 0 {
 		b.WriteString("\nrules\n")
 		for _, t := range rep.Rules {
 			mark := p.Faint("-")
-			if t.Fired {
+			switch {
+			case t.Fired:
 				mark = p.Paint("32", "+")
+			case slices.ContainsFunc(rep.Undecided, func(u runner.Undecided) bool { return u.ID == t.ID }):
+				mark = p.Paint("33", "?")
 			}
 			fmt.Fprintf(&b, "  %s %-20s %s\n", mark, t.ID, p.Faint(sanitize.Line(t.Why)))
 		}
@@ -72,12 +84,15 @@ func Text(res Result, p format.Painter) string {
 }
 
 func closingNote(res Result) string {
+	planned := res.Report.Status == runner.StatusDryRun || res.Report.Status == runner.StatusIncomplete
 	switch {
 	case res.NoConfig:
 		return "there are no rules and no agent: give --rules FILE or --agent URL, or write " + config.DefaultPath
-	case res.Report.Status == runner.StatusDryRun && res.Described:
+	case planned && res.Described:
 		return "nothing was written: the issue is not on GitHub"
-	case res.Report.Status == runner.StatusDryRun:
+	case planned && res.Shadow:
+		return "nothing was written, because the configuration has mode: shadow; with mode: apply, --apply writes"
+	case planned:
 		return "nothing was written; --apply carries the plan out"
 	}
 	return ""

@@ -6,14 +6,12 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/delivery"
-	"github.com/org/foreman-action/internal/cli/draft"
 	"github.com/org/foreman-action/internal/cli/event"
 	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/files"
@@ -22,6 +20,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/remote"
 	"github.com/org/foreman-action/internal/cli/report"
+	"github.com/org/foreman-action/internal/cli/tryout"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
@@ -44,11 +43,15 @@ const help = `Decides on one issue, and prints the plan. Nothing is
 written unless --apply is given.
 
 The issue is one on GitHub, by its name or its address (with GITHUB_TOKEN); one that
---title and --body describe; or that of an event's payload (--event FILE, "-" for
-standard input), as GitHub sends it to webhooks and workflows. The last two need no token
-and no network, unless the configuration extends a file of another repository; missing
-data, such as the timeline, is not looked up. The issue counts as newly opened unless the
-payload or --event-name names another event.
+--title, --body and other flags describe; or that of an event's payload (--event FILE,
+"-" for standard input), as GitHub sends it to webhooks and workflows. The last two need
+no token and no network, unless the configuration extends a file of another repository.
+A rule that depends on more data is listed as unknown here, with the flag that supplies
+the data. A flag such as --author-issues, and --case FILE, work beside --event, too.
+
+The issue counts as newly opened, unless the payload, --comment or --event-name names
+another event. --case FILE describes everything that rules can read: the file has the
+keys of an item of tests:. The other flags replace values of the file.
 
 The configuration is .github/foreman.yml below the working directory. If there is none
 and the issue is one on GitHub, it is read from the repository. Files given with
@@ -62,6 +65,8 @@ Exit codes: 0 done, 1 something failed, 2 a mistake in arguments, event or files
 130 stopped by a signal.`
 
 const example = `  foreman triage --title "panic at boot" --body "Since the update." --rules rules.yml
+  foreman triage --pr --file src/a.go --author-pulls 0 --rules rules.yml
+  foreman triage --comment "/foreman close" --permission write --rules rules.yml
   foreman triage --event testdata/events/issues/opened.payload.json --rules rules.yml
   foreman triage https://github.com/octo-org/hello/issues/42
   foreman triage octo-org/hello#42 --agent http://localhost:8000 --apply`
@@ -69,31 +74,28 @@ const example = `  foreman triage --title "panic at boot" --body "Since the upda
 // Command returns the command with its flags.
 func Command(env process.Env) *cobra.Command {
 	o := Options{Env: env}
-	var described draft.Issue
+	var flags *tryout.Flags
 	c := &cobra.Command{
 		Use:     "triage (OWNER/REPO#N | URL | --title TITLE | --event FILE)",
 		Short:   "Decide on one issue, and print the plan or carry it out",
 		Long:    help,
 		Example: example,
 		RunE: func(c *cobra.Command, args []string) error {
-			if slices.ContainsFunc(draftFlags(), c.Flags().Changed) {
-				o.Event.Draft = &described
-			}
 			if err := o.named(args); err != nil {
+				return err
+			}
+			if err := flags.Draft(c, o.Env, &o.Event); err != nil {
+				return err
+			}
+			if err := o.check(); err != nil {
 				return err
 			}
 			return Run(c.Context(), o)
 		},
 	}
+	flags = tryout.Add(c, &o.Event)
 	fl := c.Flags()
-	fl.StringVar(&described.Title, "title", "", "`TITLE` of an issue to try the rules on")
-	fl.StringVar(&described.Body, "body", "", "`TEXT` of that issue")
-	fl.StringArrayVar(&described.Labels, "label", nil, "`LABEL` of that issue; may be repeated")
-	fl.StringVar(&described.Author, "author", "", "`LOGIN` of its author (default octocat)")
-	fl.StringVar(&described.Association, "association", "", "of its author, such as MEMBER (default NONE)")
-	fl.StringVar(&o.Event.File, "event", "", "`FILE` with the event's payload, \"-\" for standard input")
 	fl.StringVar(&o.Event.Issue, "issue", "", "issue on GitHub, as `OWNER/REPO#N` or its address")
-	fl.StringVar(&o.Event.Name, "event-name", "", "`NAME` of the event, such as issues or issues.edited (default: by the payload)")
 	fl.StringVar(&o.Config, "config", "", "configuration `FILE` (default "+config.DefaultPath+")")
 	fl.StringArrayVar(&o.Rules, "rules", nil, "rule `FILE` or glob; may be repeated")
 	fl.StringVar(&o.Agent, "agent", "", "`URL` of an HTTP agent that decides where the rules do not")
@@ -103,26 +105,30 @@ func Command(env process.Env) *cobra.Command {
 	return c
 }
 
-// draftFlags are the flags that describe an issue that does not exist yet.
-func draftFlags() []string { return []string{"title", "body", "label", "author", "association"} }
+const oneIssue = "name one issue: OWNER/REPO#N or its address, --title with --body, or an event's payload with --event FILE"
 
-// named parses the arguments, and requires that they or the flags name exactly one issue.
+// named parses the arguments, which may name an issue on GitHub.
 func (o *Options) named(args []string) error {
-	ways := len(args)
-	for _, one := range []bool{o.Event.File != "", o.Event.Issue != "", o.Event.Draft != nil} {
-		if one {
-			ways++
-		}
-	}
 	switch {
-	case ways != 1:
-		return command.Usagef("name one issue: OWNER/REPO#N or its address, --title with --body, or an event's payload with --event FILE")
+	case len(args) > 1, len(args) == 1 && o.Event.Issue != "":
+		return command.Usagef(oneIssue)
 	case len(args) == 1 && !delivery.IsIssue(args[0]):
 		return command.Usagef("%w, got %q; the payload of an event is given with --event FILE", delivery.ErrNoIssue, text.Quote(args[0]))
 	case len(args) == 1:
 		o.Event.Issue = args[0]
-	case o.Event.Draft != nil && o.Apply:
+	}
+	return nil
+}
+
+// check requires that exactly one issue is named, and that --apply has one to write to.
+func (o *Options) check() error {
+	switch {
+	case (o.Event.File != "") == (o.Event.Issue != "") && (o.Event.File != "" || o.Event.Draft == nil):
+		return command.Usagef(oneIssue)
+	case o.Event.Described() && o.Apply:
 		return command.Usagef("--apply: the issue is not on GitHub; name one that is, as OWNER/REPO#N")
+	case o.Event.Draft != nil && o.Apply:
+		return command.Usagef("--apply: rules look up the values that flags and --case supply; leave these out")
 	}
 	return nil
 }
@@ -135,8 +141,10 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	res, err := event.Run(ctx, s)
-	res.Described = o.Event.Draft != nil
-	hinted, err := lookupHint(err, s.Offline)
+	res.Described = o.Event.Described()
+	if why := res.Report.Unasked; why != "" {
+		res.Report.Warnings = append(res.Report.Warnings, "the agent was not asked: "+why)
+	}
 	err = failure.Classify(err)
 	if command.ExitCode(err) == command.ExitUsage || err != nil && res.Report.By == "" && !o.JSON {
 		// Nothing was decided: there is no report worth printing.
@@ -146,21 +154,10 @@ func Run(ctx context.Context, o Options) error {
 	if o.JSON {
 		text = report.JSON(res.Report) + "\n"
 	}
-	switch perr := o.Env.Print(text); {
-	case perr != nil || err == nil:
+	if perr := o.Env.Print(text); perr != nil || err == nil {
 		return perr
-	case hinted: // the report does not contain it
-		return err
 	}
 	return command.Reported(command.ExitFailed)
-}
-
-// lookupHint adds advice to the error of a rule whose lookup failed. hinted is true if it did.
-func lookupHint(err error, offline bool) (hinted bool, with error) {
-	if err == nil || !offline || failure.Problems(err) != nil || !strings.Contains(err.Error(), failure.ErrNoToken.Error()) {
-		return false, err
-	}
-	return true, fmt.Errorf("%w\nThe payload does not identify the issue: name it as OWNER/REPO#N or by its address, with GITHUB_TOKEN set", err)
 }
 
 // withGrants adds the permissions to grant to the error of a call that lacks a permission.
@@ -203,11 +200,15 @@ func settings(ctx context.Context, o Options) (event.Settings, error) {
 	if s.Task.ID, err = protocol.NewTaskID(rand.Reader); err != nil {
 		return event.Settings{}, err
 	}
-	if s.Event, err = delivery.Read(ctx, env, s.Access, o.Event); err != nil {
+	c, offline, err := delivery.Read(ctx, env, s.Access, o.Event)
+	if err != nil {
 		return event.Settings{}, err
 	}
+	s.Event = c.Event
 	// A complete payload needs no calls, so none are made without --apply.
-	s.Offline = o.Event.Issue == "" && !o.Apply && s.Event.Issue != nil
+	if s.Offline = offline && !o.Apply; s.Offline {
+		s.Supplied, s.Env.Now = c.Lookup, func() time.Time { return c.Now }
+	}
 	return s, nil
 }
 

@@ -4,15 +4,18 @@ package explain
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/internal/cli/delivery"
 	"github.com/org/foreman-action/internal/cli/document"
+	"github.com/org/foreman-action/internal/cli/draft"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/rulefiles"
+	"github.com/org/foreman-action/internal/cli/tryout"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/rules"
@@ -22,9 +25,9 @@ import (
 
 const help = `Shows the condition of every rule part by part, each with its value, for one event:
 why the rule fires, or not. Parts in brackets were not evaluated. Nothing is written;
-OWNER/REPO#N and the look-ups of rules are read from GitHub (GITHUB_TOKEN). The issue
-counts as newly opened unless --event-name names another event. With --event nothing is
-looked up, so a condition that needs a look-up fails.
+OWNER/REPO#N and the look-ups of rules are read from GitHub (GITHUB_TOKEN). The flags
+that describe an event are those of foreman triage. With them, and with --event, nothing
+is looked up: a rule that depends on missing data is unknown here.
 
 Exit codes: 0 done, 2 a mistake in arguments, event or files.`
 
@@ -39,31 +42,35 @@ type Options struct {
 // Command returns the command with its flags.
 func Command(env process.Env) *cobra.Command {
 	o := Options{Env: env}
+	var flags *tryout.Flags
 	c := &cobra.Command{
-		Use:   "explain (--event FILE | OWNER/REPO#N) [FILE…]",
+		Use:   "explain (--title TITLE | --event FILE | OWNER/REPO#N) [FILE…]",
 		Short: "Show why each rule fires on an event, and why not",
 		Long:  help,
-		Example: "  foreman rules explain --event testdata/events/issues/opened.payload.json rules.yml\n" +
+		Example: "  foreman rules explain --title \"panic at boot\" --author-issues 0 rules.yml\n" +
+			"  foreman rules explain --event testdata/events/issues/opened.payload.json rules.yml\n" +
 			"  foreman rules explain octo-org/hello#42",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 && delivery.IsIssue(args[0]) {
 				o.Event.Issue, args = args[0], args[1:]
 			}
 			o.Files = args
+			if err := flags.Draft(c, o.Env, &o.Event); err != nil {
+				return err
+			}
 			return Run(c.Context(), o)
 		},
 	}
+	flags = tryout.Add(c, &o.Event)
 	fl := c.Flags()
-	fl.StringVar(&o.Event.File, "event", "", "`FILE` with the event's payload, \"-\" for standard input")
-	fl.StringVar(&o.Event.Name, "event-name", "", "`NAME` of the event, such as issues or issues.edited (default: by the payload)")
 	fl.BoolVar(&o.JSON, "json", false, "print the explanation as JSON")
 	return c
 }
 
 // Run prints the condition of every rule with its values for one event.
 func Run(ctx context.Context, o Options) error {
-	if (o.Event.Issue == "") == (o.Event.File == "") {
-		return command.Usagef("name one event: --event FILE, or OWNER/REPO#N")
+	if o.Event.Issue != "" && o.Event.File != "" || o.Event == (delivery.Request{Name: o.Event.Name}) {
+		return command.Usagef("name one event: OWNER/REPO#N, --title with --body, or --event FILE")
 	}
 	cfg, err := rulefiles.LoadValid(ctx, o.Env, o.Files)
 	if err != nil {
@@ -85,16 +92,25 @@ func Run(ctx context.Context, o Options) error {
 
 func explanationText(e triage.Delivery, list []rules.RuleWhy, p format.Painter) string {
 	var b strings.Builder
-	var failed []string
+	var failed, unknown, missing []string
 	fmt.Fprintf(&b, "%s on %s: %s\n", e.Key(), e.Ref(), sanitize.Log(e.Issue.Title))
 	for _, r := range list {
 		format.WriteRule(&b, r, p)
-		if r.Error != "" {
+		switch {
+		case r.Outcome == rules.Undecided:
+			unknown = append(unknown, r.ID)
+			missing = append(missing, r.Missing...)
+		case r.Error != "":
 			failed = append(failed, r.ID)
 		}
 	}
+	if len(unknown) > 0 {
+		slices.Sort(missing)
+		flags := draft.Supplies(slices.Compact(missing))
+		fmt.Fprintf(&b, "\n%s: unknown here; to decide it: %s\n", strings.Join(unknown, ", "), sanitize.Line(flags))
+	}
 	if len(failed) > 0 {
-		fmt.Fprintf(&b, "\n%s fails, so in a run no rule acts.\n", strings.Join(failed, ", "))
+		fmt.Fprintf(&b, "\n%s: failed, so it does nothing in a run.\n", strings.Join(failed, ", "))
 	}
 	return b.String()
 }

@@ -470,7 +470,7 @@ func TestPlaygroundGuards(t *testing.T) {
 	var requests []playgroundRequest
 	for _, tt := range tests {
 		requests = append(requests, playgroundRequest{
-			Rules: "version: 1\nrules:\n  - {id: a, on: issues.opened, when: '" + tt.condition + "', then: [{add_label: x}]}\n", Issue: playgroundIssue{Body: body},
+			Rules: "version: 1\nrules:\n  - {id: a, on: issues.opened, when: '" + tt.condition + "', then: [{add_label: x}]}\n", Values: map[string]any{"issue.body": body},
 		})
 	}
 	for i, a := range askNode(t, requests) {

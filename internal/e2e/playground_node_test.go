@@ -8,11 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/cli/draft"
 )
 
 // builtSite builds the site once for all tests, and returns its folder.
@@ -44,20 +45,13 @@ func playgroundSite(t *testing.T) string {
 
 // A playgroundRequest is a request of the page to the engine.
 type playgroundRequest struct {
-	Title   string          `json:"title,omitempty"`
-	Rules   string          `json:"rules"`
-	Event   string          `json:"event"`
-	Payload string          `json:"payload"`
-	Issue   playgroundIssue `json:"issue"`
-	Runs    int             `json:"runs,omitempty"` // the fastest run is reported; 0: one run
-}
-
-type playgroundIssue struct {
-	Title       string   `json:"title"`
-	Body        string   `json:"body"`
-	Labels      []string `json:"labels"`
-	Author      string   `json:"author"`
-	Association string   `json:"association"`
+	Title   string         `json:"title,omitempty"`
+	Rules   string         `json:"rules"`
+	Event   string         `json:"event"`
+	Payload string         `json:"payload"`
+	Case    string         `json:"case"`
+	Values  map[string]any `json:"values"`
+	Runs    int            `json:"runs,omitempty"` // the fastest run is reported; 0: one run
 }
 
 // playgroundAnswer contains the undecoded documents of a response.
@@ -118,17 +112,29 @@ func moreRequests(t *testing.T) []playgroundRequest {
 	t.Helper()
 	file := func(name string) string { return string(read(t, filepath.Join("..", "..", name))) }
 	demo := file("testdata/demo/foreman.yml")
-	described := playgroundIssue{Title: "A typo in the README", Body: "In line 3.", Labels: []string{"kind/question", "ünï"}, Author: "renovate[bot]", Association: "MEMBER"}
+	described := map[string]any{
+		"issue.title": "A typo in the README", "issue.body": "In line 3.", "issue.labels": []any{"kind/question", "ünï"}, "issue.author": "renovate[bot]", "issue.association": "MEMBER",
+	}
+	looks := "version: 1\nrules:\n  - {id: first, on: issues.opened, when: author.issues == 0, then: [{add_label: new}]}\n" +
+		"  - {id: reads, on: issues.opened, when: label(\"new\"), then: [{comment: Welcome}]}\n"
+	pulls := "version: 1\nrules:\n  - {id: source, on: pull_request.opened, when: 'any_file(\"src/**\")', then: [{add_label: source}]}\n" +
+		"  - {id: size, on: pull_request.opened, when: pr.additions < 10, then: [{add_label: small}]}\n"
+	close := "version: 1\npolicy: {allow_close: true}\nrules:\n  - {id: close, on: issue_comment.created, when: 'command(\"close\") and actor.permission == \"write\"', then: [{close_issue: {}}]}\n"
 	return []playgroundRequest{
 		{Title: "edited", Rules: demo, Payload: file("testdata/events/issues/edited.payload.json")},
 		{Title: "closed", Rules: file("internal/e2e/cmd/bench/testdata/foreman.yml"), Payload: file("testdata/events/issues/labeled.payload.json")},
-		{Title: "described", Rules: demo, Event: "issues.edited", Issue: described},
-		{Title: "schedule", Rules: "version: 1\nrules:\n  - id: stale\n    on: schedule\n    scan: 'is:issue is:open'\n    when: issue.comments == 0\n    then: [{add_label: stale}]\n", Event: "schedule", Issue: described},
+		{Title: "described", Rules: demo, Event: "issues.edited", Values: described},
+		{Title: "schedule", Rules: "version: 1\nrules:\n  - id: stale\n    on: schedule\n    scan: 'is:issue is:open'\n    when: issue.comments == 0\n    then: [{add_label: stale}]\n", Event: "schedule", Values: described},
 		{Title: "agent and memory", Rules: "version: 1\nagent: {url: 'https://agent.example.com'}\nmemory: {store: file}\nrules:\n  - {id: a, on: issues.opened, then: [{add_label: docs}]}\n", Event: "issues.opened"},
 		{Title: "shadow", Rules: "version: 1\nmode: shadow\nrules:\n  - {id: a, on: issues.opened, then: [{close_issue: {}}]}\n", Event: "issues.opened"},
 		{Title: "no YAML", Rules: "version: 1\nrules: [", Event: "issues.opened"},
 		{Title: "a failed test", Rules: "version: 1\nrules:\n  - {id: a, on: issues.opened, when: 'issue.title == \"x\"', then: [{add_label: docs}]}\ntests:\n  - {name: t, issue: {title: y}, expect: {fired: [a]}}\n", Event: "issues.opened"},
-		{Title: "markup", Rules: "version: 1\nrules:\n  - {id: a, on: issues.opened, then: [{comment: 'Hi {{ issue.title }}'}]}\n", Event: "issues.opened", Issue: playgroundIssue{Title: "<img src=x onerror=alert(1)> @all closes #1"}},
+		{Title: "markup", Rules: "version: 1\nrules:\n  - {id: a, on: issues.opened, then: [{comment: 'Hi {{ issue.title }}'}]}\n", Event: "issues.opened", Values: map[string]any{"issue.title": "<img src=x onerror=alert(1)> @all closes #1"}},
+		{Title: "unknown here", Rules: looks, Event: "issues.opened"},
+		{Title: "supplied", Rules: looks, Event: "issues.opened", Values: map[string]any{"author.issues": 0}},
+		{Title: "supplied beside a payload", Rules: looks, Payload: file("testdata/events/issues/opened.payload.json"), Case: "author:\n  issues: 0\n"},
+		{Title: "pull request", Rules: pulls, Event: "pull_request.opened", Values: map[string]any{"issue.pull_request": true, "pr.files": []any{"src/a.go"}}},
+		{Title: "comment", Rules: close, Event: "issue_comment.created", Values: map[string]any{"comment.body": "/foreman close", "actor.login": "mona", "actor.permission": "write"}},
 	}
 }
 
@@ -154,7 +160,7 @@ func TestPlaygroundEqualsProgram(t *testing.T) {
 				t.Errorf("the error %q", got.Error)
 			}
 			p.compare("triage", got.Report, append([]string{"triage", "--json"}, p.event...)...)
-			p.compare("rules explain", got.Explanation, append([]string{"rules", "explain", "--json", "--event"}, p.payload)...)
+			p.compare("rules explain", got.Explanation, append([]string{"rules", "explain", "--json"}, p.event...)...)
 			p.compare("rules test", got.Tests, "rules", "test", "--json")
 		})
 	}
@@ -165,13 +171,12 @@ type program struct {
 	t         *testing.T
 	path, dir string
 	event     []string // flags that name or describe the event
-	payload   string   // file with the event
 	mistaken  bool     // the rules have mistakes
 }
 
 func newProgram(t *testing.T, path string, r playgroundRequest) *program {
 	t.Helper()
-	p := &program{t: t, path: path, dir: t.TempDir(), payload: "event.json"}
+	p := &program{t: t, path: path, dir: t.TempDir()}
 	write := func(name, content string) {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(p.dir, name)), 0o755); err != nil {
 			t.Fatal(err)
@@ -182,44 +187,29 @@ func newProgram(t *testing.T, path string, r playgroundRequest) *program {
 	}
 	write(".github/foreman.yml", r.Rules)
 	if r.Payload != "" {
-		write(p.payload, r.Payload)
-		p.event = []string{"--event", p.payload}
-		return p
+		write("event.json", r.Payload)
+		p.event = []string{"--event", "event.json"}
+	} else {
+		p.event = []string{"--event-name", r.Event}
 	}
-	p.event = []string{"--title", r.Issue.Title, "--body", r.Issue.Body, "--author", r.Issue.Author, "--association", r.Issue.Association, "--event-name", r.Event}
-	for _, label := range r.Issue.Labels {
-		p.event = append(p.event, "--label", label)
+	if r.Case != "" {
+		write("case.yml", r.Case)
+		p.event = append(p.event, "--case", "case.yml")
 	}
-	// "foreman rules explain" has no flags to describe an issue, so it gets a payload with the same
-	// issue.
-	name, action, _ := strings.Cut(r.Event, ".")
-	if name == "schedule" {
-		p.payload = ""
-		return p
+	for _, v := range draft.Values() {
+		switch value := r.Values[v.Name].(type) {
+		case nil:
+		case []any:
+			for _, item := range value {
+				p.event = append(p.event, fmt.Sprintf("--%s=%v", v.Flag, item))
+			}
+		default:
+			p.event = append(p.event, fmt.Sprintf("--%s=%v", v.Flag, value))
+		}
 	}
-	user := map[string]string{"login": r.Issue.Author, "type": "User"}
-	if user["login"] == "" {
-		user["login"] = "octocat"
+	if r.Payload == "" && r.Case == "" && len(r.Values) == 0 {
+		p.event = append(p.event, "--title=")
 	}
-	if strings.HasSuffix(user["login"], "[bot]") {
-		user["type"] = "Bot"
-	}
-	labels := []map[string]string{}
-	for _, label := range r.Issue.Labels {
-		labels = append(labels, map[string]string{"name": label})
-	}
-	association := r.Issue.Association
-	if association == "" {
-		association = "NONE"
-	}
-	payload, err := json.Marshal(map[string]any{
-		"action": action, "sender": user, "repository": map[string]string{"full_name": "octo-org/hello"},
-		"issue": map[string]any{"number": 1, "title": r.Issue.Title, "body": r.Issue.Body, "state": "open", "user": user, "author_association": association, "labels": labels},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(p.payload, string(payload))
 	return p
 }
 
@@ -227,9 +217,6 @@ func newProgram(t *testing.T, path string, r playgroundRequest) *program {
 // ID of the task, and the notes, which compare the rules with a repository.
 func (p *program) compare(name string, got json.RawMessage, args ...string) {
 	p.t.Helper()
-	if name == "rules explain" && p.payload == "" {
-		return
-	}
 	cmd := exec.CommandContext(p.t.Context(), p.path, args...)
 	cmd.Dir = p.dir
 	var stderr bytes.Buffer

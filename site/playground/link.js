@@ -39,16 +39,14 @@ export async function decode(fragment) {
 export function checked(state) {
   const object = (v) => (v && typeof v === "object" && !Array.isArray(v) ? v : {});
   const text = (v) => (typeof v === "string" ? v : "");
-  const { rules, event, payload, issue } = object(state);
-  const { title, body, labels, author, association } = object(issue);
+  const { rules, event, payload, values } = object(state);
+  const value = (v) => (Array.isArray(v) ? v.slice(0, 1000).map(text) : typeof v === "number" || typeof v === "boolean" ? v : text(v).slice(0, maxBody));
   return {
     rules: text(rules),
     event: text(event),
     payload: text(payload),
-    issue: {
-      title: text(title), body: text(body).slice(0, maxBody), author: text(author), association: text(association),
-      labels: Array.isArray(labels) ? labels.slice(0, 100).map(text) : [],
-    },
+    case: text(object(state).case),
+    values: Object.fromEntries(Object.entries(object(values)).slice(0, 100).map(([name, v]) => [name, value(v)])),
   };
 }
 

@@ -18,33 +18,52 @@ const count = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 
 // The state of the fields.
 
+// The fields of an event, each with the name of its value.
+const fields = [...document.querySelectorAll("[data-value]")];
+
+/** source returns how the event is described: issue, pull, comment or payload. */
+const source = () => document.querySelector("[name=source]:checked").value;
+
 function read() {
-  const described = $("by-issue").checked;
+  const by = source();
+  const values = by === "pull" ? { "issue.pull_request": true } : {};
+  for (const field of fields) {
+    const value = valueOf(field);
+    if (!field.closest("[hidden]") && value !== "" && value.length !== 0) values[field.dataset.value] = value;
+  }
   return {
     rules: $("rules").value,
-    event: described ? $("event").value : "",
-    payload: described ? "" : $("payload").value || " ",
-    issue: described
-      ? {
-          title: $("title").value, body: $("body").value, author: $("author").value.trim(), association: $("association").value,
-          labels: $("labels").value.split(",").map((label) => label.trim()).filter(Boolean),
-        }
-      : { title: "", body: "", author: "", association: "", labels: [] },
+    event: by === "payload" ? "" : $("event").value,
+    payload: by === "payload" ? $("payload").value || " " : "",
+    case: $("case").value,
+    values,
   };
 }
 
+/** valueOf returns the value of a field with its type. */
+function valueOf(field) {
+  if ("list" in field.dataset) return field.value.split(field.dataset.list === "," ? "," : "\n").map((item) => item.trim()).filter(Boolean);
+  const text = field.tagName === "TEXTAREA" || field.id === "title" ? field.value : field.value.trim();
+  return "number" in field.dataset && /^[0-9]+$/.test(text) ? Number(text) : text;
+}
+
 function write(state) {
-  const described = state.payload === "";
   $("rules").value = state.rules;
   $("payload").value = state.payload.trim() === "" ? "" : state.payload;
-  $(described ? "by-issue" : "by-payload").checked = true;
-  $("title").value = state.issue.title;
-  $("body").value = state.issue.body;
-  $("labels").value = state.issue.labels.join(", ");
-  $("author").value = state.issue.author;
-  choose($("association"), state.issue.association);
-  choose($("event"), state.event);
+  $("case").value = state.case;
+  let by = "issue";
+  if (state.payload !== "") by = "payload";
+  else if (state.event.startsWith("issue_comment")) by = "comment";
+  else if (state.event.startsWith("pull_request") || state.values["issue.pull_request"] === true) by = "pull";
+  $("by-" + by).checked = true;
+  for (const field of fields) {
+    const value = state.values[field.dataset.value] ?? "";
+    const text = Array.isArray(value) ? value.join(field.dataset.list === "," ? ", " : "\n") : String(value);
+    if (field.tagName === "SELECT") choose(field, text);
+    else field.value = text;
+  }
   showSource();
+  if ([...$("event").options].some((option) => option.value === state.event && !option.hidden)) $("event").value = state.event;
 }
 
 /** choose selects a value of a list; one that is not in it selects the first. */
@@ -53,9 +72,20 @@ function choose(list, value) {
   if (list.selectedIndex < 0) list.selectedIndex = 0;
 }
 
+/** showSource shows the fields for the chosen kind of event. */
 function showSource() {
-  $("issue-form").hidden = !$("by-issue").checked;
-  $("payload-form").hidden = $("by-issue").checked;
+  const by = source();
+  $("issue-form").hidden = by === "payload";
+  $("payload-form").hidden = by !== "payload";
+  $("actor-field").hidden = by === "payload";
+  for (const part of document.querySelectorAll("[data-for]")) {
+    part.hidden = !part.dataset.for.split(" ").includes(by);
+    if (part.tagName === "OPTION") part.disabled = part.hidden;
+  }
+  const events = $("event");
+  if (events.selectedIndex < 0 || events.options[events.selectedIndex].disabled) {
+    events.selectedIndex = [...events.options].findIndex((option) => !option.disabled);
+  }
 }
 
 // The engine.
@@ -97,6 +127,7 @@ function show(r) {
     const fired = r.explanation.rules.filter((rule) => rule.outcome === "matched").length;
     parts.push(`${fired} of ${count(r.explanation.rules.length, "rule")} ${fired === 1 ? "fires" : "fire"}`);
   }
+  if (r.report?.undecided?.length) parts.push(`${r.report.undecided.length} unknown`);
   if (r.report) parts.push(count(r.report.actions.length, "action"));
   if (r.tests?.tests.length) parts.push(r.tests.failed ? `${r.tests.failed} of ${count(r.tests.tests.length, "test")} failed` : `${count(r.tests.tests.length, "test")} passed`);
   if (r.error) parts.push(r.error);
@@ -157,12 +188,25 @@ function plan(report) {
       element("span", { className: "code" }, Object.entries(parameters).map(([k, v]) => `${k}: ${typeof v === "string" ? v : JSON.stringify(v)}`).join("\n")),
       element("div", { className: "faint" }, [a.reason, "by " + a.source].filter(Boolean).join("; "))));
   }
+  for (const u of report.undecided ?? []) {
+    list.push(element("div", { className: "step action" },
+      element("span", { className: "verdict warn" }, "unknown"), " ",
+      element("b", {}, u.id),
+      element("div", { className: "faint" }, `${u.why}; to decide it, give ${u.missing.map(supply).join(", ")}`)));
+  }
   if (report.actions.length === 0) list.push(element("p", { className: "faint" }, "No action."));
   for (const w of report.warnings) list.push(element("p", { className: "warn message" }, w));
   return list;
 }
 
-const outcomes = { matched: "fires", event: "does not listen to this event", condition: "its condition is false", later: "its condition became true only after the event", stopped: "an earlier rule stopped", unknown: "unknown, so it does nothing", failed: "fails, so it does nothing" };
+/** supply names the field of a missing value. */
+function supply(name) {
+  const field = fields.find((f) => f.dataset.value === name);
+  const label = field && document.querySelector(`label[for="${field.id}"]`);
+  return label && !field.closest("[data-for][hidden]") ? `“${label.textContent}”` : `${name} in “All other values”`;
+}
+
+const outcomes = { matched: "fires", event: "does not listen to this event", condition: "its condition is false", later: "its condition became true only after the event", stopped: "an earlier rule stopped", unknown: "unknown, so it does nothing", failed: "fails, so it does nothing", undecided: "unknown here" };
 
 /** why explains as many rules and parts of them as the page's budget still has. */
 function why(rules, budget) {
@@ -172,10 +216,11 @@ function why(rules, budget) {
     budget.left--;
     const outcome = outcomes[rule.outcome];
     const fired = rule.outcome === "matched";
+    const tone = rule.outcome === "undecided" ? "warn" : rule.error ? "bad" : "faint";
     list.push(element("details", { open: fired || rule.error !== "", className: "rule" },
-      element("summary", {}, element("b", {}, rule.id), " ", element("span", { className: fired ? "good" : rule.error ? "bad" : "faint" }, outcome)),
+      element("summary", {}, element("b", {}, rule.id), " ", element("span", { className: fired ? "good" : tone }, outcome)),
       rule.line > 0 ? place(rule.line, 0) : null,
-      rule.error ? element("div", { className: "bad message" }, rule.error) : null,
+      rule.error ? element("div", { className: `${tone} message` }, rule.error) : null,
       rule.why && budget.left > 0 ? element("ul", { className: "parts" }, part(rule.why, budget)) : null));
   }
   if (budget.left <= 0 && !budget.noted) {
@@ -186,9 +231,10 @@ function why(rules, budget) {
 }
 
 function part(p, budget) {
-  const value = p.error ? `! ${p.error}` : p.value;
+  const missing = p.missing?.length > 0;
+  const value = p.error ? `${missing ? "?" : "!"} ${p.error}` : p.value;
   const item = element("li", {},
-    element("span", { className: `value ${p.idle ? "faint" : p.error ? "bad" : p.value === "true" ? "good" : ""}` }, p.idle ? `(${value})` : value), " ",
+    element("span", { className: `value ${p.idle ? "faint" : missing ? "warn" : p.error ? "bad" : p.value === "true" ? "good" : ""}` }, p.idle ? `(${value})` : value), " ",
     element("span", { className: "code" }, p.text));
   budget.left--;
   const parts = [];

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -34,22 +35,15 @@ type Engine struct {
 	Now func() time.Time // required
 }
 
-// A Request is a rule file with an event. The event is either a payload, or an issue described by
-// its fields.
+// A Request is a rule file with an event. The event is either a payload, or described by Case and
+// Values. Beside a payload, these have the results of look-ups.
 type Request struct {
 	Rules   string `json:"rules"`
-	Event   string `json:"event"`   // such as issues.opened; empty: derived from the payload
-	Payload string `json:"payload"` // as GitHub sends it; empty: the event is on Issue
-	Issue   Issue  `json:"issue"`
-}
-
-// An Issue describes an issue that does not exist on GitHub.
-type Issue struct {
-	Title       string   `json:"title"`
-	Body        string   `json:"body"`
-	Labels      []string `json:"labels"`
-	Author      string   `json:"author"`      // empty: octocat
-	Association string   `json:"association"` // of the author; empty: NONE
+	Event   string `json:"event"`   // such as issues.opened; empty: derived from the payload, or by the description
+	Payload string `json:"payload"` // as GitHub sends it; empty: the event is described
+	Case    string `json:"case"`    // YAML with the keys of a test
+	// Values are those of draft.Values by their names, such as "issue.title". They replace values of Case.
+	Values map[string]any `json:"values"`
 }
 
 // A Response is the answer to a request. A document is nil if a mistake prevents it.
@@ -100,7 +94,7 @@ func (e Engine) Answer(ctx context.Context, in Request) Response {
 		return out
 	}
 	out.Problems = document.ProblemsOf(problems)
-	d, err := in.delivery(e.Now())
+	tried, err := in.event(e.Now())
 	if err != nil {
 		out.Error = err.Error()
 	}
@@ -116,7 +110,7 @@ func (e Engine) Answer(ctx context.Context, in Request) Response {
 	if err != nil {
 		return out
 	}
-	if err := e.decide(ctx, c, d, &out); err != nil {
+	if err := e.decide(ctx, c, tried, &out); err != nil {
 		out.Error = err.Error()
 	}
 	return out
@@ -124,15 +118,24 @@ func (e Engine) Answer(ctx context.Context, in Request) Response {
 
 // check checks the sizes of a request.
 func (in Request) check() error {
-	issue := len(in.Issue.Title) + len(in.Issue.Body) + len(in.Issue.Author)
-	for _, label := range in.Issue.Labels {
-		issue += len(label)
+	described := len(in.Case)
+	for name, value := range in.Values {
+		described += len(name)
+		switch v := value.(type) {
+		case string:
+			described += len(v)
+		case []any:
+			for _, item := range v {
+				s, _ := item.(string)
+				described += len(s)
+			}
+		}
 	}
 	switch {
 	case len(in.Rules) > MaxRules:
 		return fmt.Errorf("the rules have %d bytes; the playground takes %d", len(in.Rules), MaxRules)
-	case max(len(in.Payload), issue) > MaxEvent:
-		return fmt.Errorf("the event has %d bytes; the playground takes %d", max(len(in.Payload), issue), MaxEvent)
+	case max(len(in.Payload), described) > MaxEvent:
+		return fmt.Errorf("the event has %d bytes; the playground takes %d", max(len(in.Payload), described), MaxEvent)
 	}
 	return nil
 }
@@ -174,23 +177,30 @@ func (f file) Read(_ context.Context, path string) ([]byte, error) {
 // Glob implements [config.Files].
 func (file) Glob(context.Context, string) ([]string, error) { return nil, nil }
 
-// delivery parses the payload, or creates a delivery for the described issue.
-func (in Request) delivery(now time.Time) (triage.Delivery, error) {
+// event parses the payload, or creates the described event.
+func (in Request) event(now time.Time) (ruletest.Case, error) {
+	spec := ruletest.CaseSpec{Now: now}
 	if err := draft.CheckName(in.Event); err != nil {
-		return triage.Delivery{}, err
+		return ruletest.Case{}, err
 	}
+	if in.Payload != "" {
+		d, err := in.delivery()
+		if err != nil {
+			return ruletest.Case{}, err
+		}
+		spec.Event = &d
+	}
+	values, err := in.values()
+	if err != nil {
+		return ruletest.Case{}, err
+	}
+	return draft.Draft{File: "case", Source: []byte(in.Case), Values: values}.Case(spec, in.Event)
+}
+
+// delivery parses the payload.
+func (in Request) delivery() (triage.Delivery, error) {
 	name, _, _ := strings.Cut(in.Event, ".")
-	src := triage.EventSource{Name: name, File: "event", Payload: []byte(in.Payload)}
-	if in.Payload == "" {
-		var err error
-		issue := draft.Issue{
-			Title: in.Issue.Title, Body: in.Issue.Body, Labels: in.Issue.Labels, Author: in.Issue.Author, Association: in.Issue.Association,
-		}
-		if src, err = issue.Source(draft.Event{Name: in.Event, Now: now}); err != nil {
-			return triage.Delivery{}, err
-		}
-	}
-	d, err := triage.ParseEvent(src)
+	d, err := triage.ParseEvent(triage.EventSource{Name: name, File: "event", Payload: []byte(in.Payload)})
 	switch {
 	case err != nil:
 		return d, err
@@ -202,26 +212,58 @@ func (in Request) delivery(now time.Time) (triage.Delivery, error) {
 	return d, nil
 }
 
+// values returns the values of the request with their types.
+func (in Request) values() ([]ruletest.Field, error) {
+	var list []ruletest.Field
+	for _, v := range draft.Values() {
+		value, ok := in.Values[v.Name]
+		if !ok {
+			continue
+		}
+		field := ruletest.Field{Name: v.Name, Value: value, From: v.Name}
+		switch x := value.(type) {
+		case string, bool:
+		case float64:
+			field.Value = int(x)
+			if x != math.Trunc(x) || math.Abs(x) > math.MaxInt32 {
+				return nil, fmt.Errorf("%s: want a whole number, got %v", v.Name, x)
+			}
+		case []any:
+			texts := make([]string, len(x))
+			for i, item := range x {
+				texts[i] = fmt.Sprint(item)
+			}
+			field.Value = texts
+		default:
+			return nil, fmt.Errorf("%s: want a text, a number or a list", v.Name)
+		}
+		list = append(list, field)
+	}
+	return list, nil
+}
+
 // decide adds the plan and the explanation of the rules to the response. A failure of the rules is
 // reported in the plan.
-func (e Engine) decide(ctx context.Context, c *config.Config, d triage.Delivery, out *Response) error {
+func (e Engine) decide(ctx context.Context, c *config.Config, tried ruletest.Case, out *Response) error {
 	var warnings []string
 	for _, w := range c.Warnings {
 		warnings = append(warnings, w.Error())
 	}
 	warnings = append(warnings, c.WithoutServices()...)
-	o := runner.Options{Config: c, DryRun: true, Clock: runner.Clock{Now: e.Now}}
-	list, err := runner.Explain(ctx, o, d)
+	o := runner.Options{
+		Config: c, DryRun: true, Supplied: tried.Lookup, Clock: runner.Clock{Now: func() time.Time { return tried.Now }},
+	}
+	list, err := runner.Explain(ctx, o, tried.Event)
 	if err != nil {
 		return err
 	}
-	explained := document.ExplanationOf(d, list)
+	explained := document.ExplanationOf(tried.Event, list)
 	out.Explanation = &explained
 	r, err := runner.New(o)
 	if err != nil {
 		return err
 	}
-	rep, _ := r.Run(ctx, runner.TaskIdentity{}, d)
+	rep, _ := r.Run(ctx, runner.TaskIdentity{}, tried.Event)
 	rep.Warnings = append(warnings, rep.Warnings...)
 	document.Advise(&rep)
 	report := document.Printed(rep)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/internal/cli/document"
+	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/site/internal/playground"
 )
 
@@ -33,7 +34,7 @@ tests:
 // TestAnswer checks the explanation, the plan and the tests for a described issue.
 func TestAnswer(t *testing.T) {
 	t.Parallel()
-	got := engine().Answer(t.Context(), playground.Request{Rules: rules, Issue: playground.Issue{Title: "panic at boot"}})
+	got := engine().Answer(t.Context(), playground.Request{Rules: rules, Values: map[string]any{"issue.title": "panic at boot"}})
 	if got.Error != "" || len(got.Problems.Problems) > 0 || got.Report == nil || got.Explanation == nil || got.Tests == nil {
 		t.Fatalf("got %+v", got)
 	}
@@ -69,9 +70,15 @@ func TestAnswerMistakes(t *testing.T) {
 	}{
 		{"rules too long", playground.Request{Rules: strings.Repeat("#", playground.MaxRules+1)}, "the rules have 262145 bytes; the playground takes 262144", "", false},
 		{"payload too long", playground.Request{Rules: rules, Payload: strings.Repeat(" ", playground.MaxEvent+1)}, "the event has 1048577 bytes", "", false},
-		{"issue too long", playground.Request{Rules: rules, Issue: playground.Issue{Body: strings.Repeat("a", playground.MaxEvent), Labels: []string{"b"}}}, "the event has 1048577 bytes", "", false},
+		{"issue too long", playground.Request{Rules: rules, Values: map[string]any{"issue.body": strings.Repeat("a", playground.MaxEvent-21), "issue.labels": []any{"b"}}}, "the event has 1048578 bytes", "", false},
+		{"case too long", playground.Request{Rules: rules, Case: strings.Repeat("#", playground.MaxEvent+1)}, "the event has 1048577 bytes", "", false},
 		{"unknown event", playground.Request{Rules: rules, Event: "issues.opend"}, `event-name: unknown event "issues.opend"; did you mean issues.opened?`, "", true},
-		{"unknown association", playground.Request{Rules: rules, Issue: playground.Issue{Association: "BOSS"}}, "association: want one of OWNER", "", true},
+		{"unknown association", playground.Request{Rules: rules, Values: map[string]any{"issue.association": "BOSS"}}, "issue.association: want COLLABORATOR", "", true},
+		{"half an issue", playground.Request{Rules: rules, Values: map[string]any{"author.issues": 0.5}}, "author.issues: want a whole number, got 0.5", "", true},
+		{"an object", playground.Request{Rules: rules, Values: map[string]any{"issue.title": map[string]any{}}}, "issue.title: want a text, a number or a list", "", true},
+		{"a text for a number", playground.Request{Rules: rules, Values: map[string]any{"author.issues": "no"}}, "author.issues: want a whole number", "", true},
+		{"mistakes in a case", playground.Request{Rules: rules, Case: "issue:\n  titel: x\npast: 3\n"}, "case:2:3: unknown key", "", true},
+		{"a title beside a payload", playground.Request{Rules: rules, Payload: string(opened), Values: map[string]any{"issue.title": "x"}}, "issue.title: issue: the event's payload has it", "", true},
 		{"no JSON", playground.Request{Rules: rules, Payload: "{\n oops"}, "event:2:2: ", "", true},
 		{"no issue", playground.Request{Rules: rules, Event: "workflow_dispatch", Payload: `{"inputs": {"issue": "1"}, "repository": {"full_name": "octo-org/hello"}}`}, "the payload holds no issue", "", true},
 		{"scheduled payload", playground.Request{Rules: rules, Payload: `{"schedule": "0 3 * * *", "repository": {"full_name": "octo-org/hello"}}`}, "a scheduled run looks for its issues", "", true},
@@ -101,23 +108,53 @@ func TestAnswerMistakes(t *testing.T) {
 	}
 }
 
+// TestAnswerSupplied checks that a rule with a look-up is unknown until its value is supplied, by a field
+// or by a case, beside a description and a payload.
+func TestAnswerSupplied(t *testing.T) {
+	t.Parallel()
+	opened, err := os.ReadFile("../../../testdata/events/issues/opened.payload.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rules = "version: 1\nrules:\n  - {id: first, on: issues.opened, when: author.pulls == 0, then: [{add_label: docs}]}\n  - {id: all, on: issues.opened, then: [{add_label: all}]}\n"
+	for _, payload := range []string{"", string(opened)} {
+		for _, in := range []playground.Request{
+			{}, {Values: map[string]any{"author.pulls": float64(0)}}, {Case: "author:\n  pulls: 0\n"},
+		} {
+			in.Rules, in.Payload = rules, payload
+			got := engine().Answer(t.Context(), in)
+			if got.Report == nil || got.Error != "" {
+				t.Fatalf("got %+v", got)
+			}
+			fired, status := "first all", runner.StatusDryRun
+			if in.Values == nil && in.Case == "" {
+				fired, status = "all", runner.StatusIncomplete
+			}
+			if f := strings.Join(got.Report.Fired(), " "); f != fired || got.Report.Status != status {
+				t.Errorf("%+v: got %s, %s", in, f, got.Report.Status)
+			}
+		}
+	}
+}
+
 // TestAnswerFails checks that a failing rule leaves the report and the explanation in the response.
 func TestAnswerFails(t *testing.T) {
 	t.Parallel()
 	got := engine().Answer(t.Context(), playground.Request{
-		Rules: "version: 1\nrules:\n  - {id: first, on: issues.opened, when: author.pulls == 0, then: [{add_label: docs}]}\n",
+		Rules:  "version: 1\nrules:\n  - {id: first, on: issues.opened, when: 'int(issue.title) == 0', then: [{add_label: docs}]}\n",
+		Values: map[string]any{"issue.title": "x"},
 	})
 	if got.Report == nil || got.Report.Status != "failed" || len(got.Report.Actions) != 0 {
 		t.Errorf("got the report %+v", got.Report)
 	}
-	if got.Explanation == nil || !strings.Contains(got.Explanation.Rules[0].Error, "token") {
+	if got.Explanation == nil || !strings.Contains(got.Explanation.Rules[0].Error, "int") {
 		t.Errorf("got the explanation %+v", got.Explanation)
 	}
 }
 
 // FuzzAnswerJSON checks that every request gets a response in JSON.
 func FuzzAnswerJSON(f *testing.F) {
-	f.Add(`{"rules": "version: 1\nrules: []\n", "issue": {"title": "x"}}`)
+	f.Add(`{"rules": "version: 1\nrules: []\n", "values": {"issue.title": "x", "author.issues": 1e300}, "case": "past: []"}`)
 	f.Add(`{"rules": "version: 1\nrules: [{id: a, then: [{add_label: x}]}]", "payload": "{\"action\": \"opened\"}"}`)
 	f.Add(`{"rules": 1}`)
 	f.Add("[")
@@ -133,14 +170,14 @@ func FuzzAnswerJSON(f *testing.F) {
 // it is compiled, or when it exceeds its budget.
 func TestAnswerHostile(t *testing.T) {
 	t.Parallel()
-	body := strings.Repeat("a", playground.MaxEvent-1)
+	body := strings.Repeat("a", playground.MaxEvent-len("issue.body"))
 	for condition, want := range map[string]string{
 		"issue.body matches `([a-y]|[b-z])*[0-9]{3}x`": "too much work",
 		"issue.body matches `(a?){500}[0-9]`":          "the pattern is too large",
 		"all(1..10000, all(1..10000, # > 0))":          "a range has at most 1000 elements",
 	} {
 		rules := "version: 1\nrules:\n  - {id: a, on: issues.opened, when: '" + condition + "', then: [{add_label: x}]}\n"
-		got := engine().Answer(t.Context(), playground.Request{Rules: rules, Issue: playground.Issue{Body: body}})
+		got := engine().Answer(t.Context(), playground.Request{Rules: rules, Values: map[string]any{"issue.body": body}})
 		reason := ""
 		if got.Report != nil {
 			reason = got.Report.Reason

@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/docs/recipes"
+	"github.com/org/foreman-action/internal/cli/draft"
 )
 
 // playgroundFiles are copied unchanged.
@@ -90,11 +92,12 @@ func copyFile(from, to string) error {
 
 // An example is an entry of the list of examples on the page.
 type example struct {
-	Title   string          `json:"title"`
-	Rules   string          `json:"rules"`
-	Event   string          `json:"event"`
-	Payload string          `json:"payload"`
-	Issue   json.RawMessage `json:"issue,omitempty"`
+	Title   string         `json:"title"`
+	Rules   string         `json:"rules"`
+	Event   string         `json:"event"`
+	Payload string         `json:"payload"`
+	Case    string         `json:"case,omitempty"`
+	Values  map[string]any `json:"values,omitempty"`
 }
 
 // examples returns the list of examples for the page: those of site/playground/examples.json with
@@ -139,105 +142,35 @@ func examples(root string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// A recipeTest is what an example shows of a recipe's test.
-type recipeTest struct {
-	Event   string
-	Label   string
-	Issue   map[string]any
-	Comment map[string]any
-	Pull    map[string]any `yaml:"pr"`
-}
-
-// recipeExample returns an example of a recipe: its rules, and the event of its first test. Where
-// the page has no fields for the event, the example has a payload. The looked-up values of the
-// test are not part of an event.
+// recipeExample returns an example of a recipe: its rules, and the event of its first test with the
+// results of its look-ups. The page has fields for some values; the others are YAML, as in the test.
 func recipeExample(r recipes.Recipe) (example, error) {
-	var file struct{ Tests []recipeTest }
+	var file struct{ Tests []map[string]any }
 	if err := yaml.Unmarshal([]byte(r.Rules), &file); err != nil {
 		return example{}, err
 	}
 	t := file.Tests[0]
-	e := example{Title: "Recipe: " + r.Title, Rules: r.Rules, Event: cmp.Or(t.Event, "issues.opened")}
-	if name, _, _ := strings.Cut(e.Event, "."); name != "schedule" && (name != "issues" || t.Label != "") {
-		payload, err := json.MarshalIndent(t.payload(), "", " ")
-		e.Event, e.Payload = "", string(payload)
-		return e, err
+	event, _ := t["event"].(string)
+	e := example{Title: "Recipe: " + r.Title, Rules: r.Rules, Event: cmp.Or(event, "issues.opened"), Values: map[string]any{}}
+	for _, key := range []string{"name", "event", "expect"} {
+		delete(t, key)
 	}
-	described := map[string]any{"title": "", "body": "", "labels": []string{}, "author": "octocat", "association": "NONE"}
-	for key := range described {
-		if value, ok := t.Issue[key]; ok {
-			described[key] = value
+	for _, v := range draft.Values() {
+		section, key, _ := strings.Cut(v.Name, ".")
+		values, _ := t[section].(map[string]any)
+		value, ok := values[key]
+		if _, isTime := value.(time.Time); !ok || isTime {
+			continue
+		}
+		e.Values[v.Name] = value
+		if delete(values, key); len(values) == 0 {
+			delete(t, section)
 		}
 	}
-	var err error
-	e.Issue, err = json.Marshal(described)
+	if len(t) == 0 {
+		return e, nil
+	}
+	rest, err := yaml.Marshal(t)
+	e.Case = string(rest)
 	return e, err
-}
-
-// payload returns the payload of the test's event, as GitHub sends it.
-func (t recipeTest) payload() map[string]any {
-	user := func(fields map[string]any) map[string]any {
-		u := map[string]any{"login": "octocat", "type": "User"}
-		if login, ok := fields["author"]; ok {
-			u["login"] = login
-		}
-		if kind, ok := fields["author_type"]; ok {
-			u["type"] = kind
-		}
-		return u
-	}
-	association := func(fields map[string]any) any { return cmp.Or(fields["association"], any("NONE")) }
-	subject := map[string]any{
-		"number": 1, "title": "", "body": "", "state": "open", "user": user(t.Issue),
-		"author_association": association(t.Issue), "created_at": "2026-01-01T12:00:00Z",
-	}
-	list := func(value any, key string) []map[string]any {
-		out := []map[string]any{}
-		items, _ := value.([]any)
-		for _, item := range items {
-			out = append(out, map[string]any{key: item})
-		}
-		return out
-	}
-	for key, value := range t.Issue {
-		switch key {
-		case "author", "author_type", "association", "pull_request":
-		case "labels":
-			subject[key] = list(value, "name")
-		case "assignees":
-			subject[key] = list(value, "login")
-		case "milestone":
-			subject[key] = map[string]any{"title": value}
-		default:
-			subject[key] = value
-		}
-	}
-	name, action, _ := strings.Cut(t.Event, ".")
-	payload := map[string]any{
-		"action": action, "sender": user(t.Issue),
-		"repository": map[string]any{"name": "hello", "full_name": "octo-org/hello", "owner": map[string]any{"login": "octo-org"}},
-	}
-	if t.Label != "" {
-		payload["label"] = map[string]any{"name": t.Label}
-	}
-	switch name {
-	case "pull_request":
-		payload["number"], payload[name] = subject["number"], subject
-		subject["head"] = map[string]any{"ref": "change"}
-		subject["base"] = map[string]any{"ref": cmp.Or(t.Pull["base"], any("main"))}
-		for _, key := range []string{"draft", "merged", "additions", "deletions", "changed_files", "commits"} {
-			if value, ok := t.Pull[key]; ok {
-				subject[key] = value
-			}
-		}
-		return payload
-	case "issue_comment":
-		payload["comment"] = map[string]any{"body": t.Comment["body"], "user": user(t.Comment), "author_association": association(t.Comment)}
-		payload["sender"] = user(t.Comment)
-		if t.Issue["pull_request"] == true {
-			subject["pull_request"] = map[string]any{}
-		}
-	}
-	payload["issue"] = subject
-	return payload
 }

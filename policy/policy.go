@@ -127,5 +127,8 @@ func (p Policy) Forbids(action string, s triage.Source) string {
 	return ""
 }
 
+// RefusesLabel returns the reason why a label may not be added or removed, or "" if it may.
+func (p Policy) RefusesLabel(name string) string { return p.Labels.Refuses(name) }
+
 // MayLabel reports whether a label may be added or removed.
 func (p Policy) MayLabel(name string) bool { return p.Labels.Refuses(name) == "" }

@@ -86,7 +86,7 @@ func run(t *testing.T, text string) (fired []string, quiet bool) {
 	t.Helper()
 	c := load(t, text)
 	for _, test := range c.Tests {
-		got := ruletest.Run(t.Context(), c.Rules, test, c.Policy.MayLabel)
+		got := ruletest.Run(t.Context(), c.Rules, test, c.Policy)
 		ids := got.Fired
 		quiet = quiet || len(ids) < len(rules.Infos(c.Rules))
 		fired = append(fired, ids...)

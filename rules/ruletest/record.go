@@ -23,16 +23,17 @@ var errInexact = errors.New("the event contains values that a test cannot expres
 // Record returns an item for the tests of a file. It contains the facts of the event, the results
 // of f.Lookup that the rules used, and the current decision of the rules. Texts of the issue are
 // unchanged; defaults are left out. Record fails when a look-up fails, or when parsing the item
-// would not return exactly these facts, for example because a text is not UTF-8.
-func Record(ctx context.Context, s *rules.Set, name string, f facts.Facts) (string, error) {
+// would not return exactly these facts, for example because a text is not UTF-8. The policy is that
+// of [Run]; its labels count in place of f.May.
+func Record(ctx context.Context, s *rules.Set, name string, f facts.Facts, p Policy) (string, error) {
+	f.May = may(p)
 	w := &recordedLookup{Lookup: f.Lookup, facts: f}
 	f.Lookup = w
 	f.Scans, _ = scanned(ctx, s, f)
-	a := decide(ctx, s, f, nil)
+	a := decide(ctx, s, f, nil, p)
 	if w.err != nil {
 		return "", fmt.Errorf("record a test: %w", w.err)
 	}
-	may := f.May
 	f = recordable(f)
 	f.Lookup = w.known()
 	text := recordText(name, f, w.answers, w.past) + "  expect:\n" + expectText(a)
@@ -44,7 +45,7 @@ func Record(ctx context.Context, s *rules.Set, name string, f facts.Facts) (stri
 	if err := file.Err(); err != nil {
 		return "", fmt.Errorf("record a test: %w", err)
 	}
-	if len(tests) != 1 || tests[0].Name != name || !reflect.DeepEqual(recordable(tests[0].facts), f) || !Run(ctx, s, tests[0], may).Passed() {
+	if len(tests) != 1 || tests[0].Name != name || !reflect.DeepEqual(recordable(tests[0].facts), f) || !Run(ctx, s, tests[0], p).Passed() {
 		return "", fmt.Errorf("record a test: %w", errInexact)
 	}
 	return text, nil

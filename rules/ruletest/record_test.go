@@ -30,7 +30,7 @@ func FuzzRecord(f *testing.F) {
 	set := fuzzSet(f)
 	f.Fuzz(func(t *testing.T, title, body, label, author string, comment bool) {
 		facts := recordFacts(title, body, label, author, comment)
-		text, err := Record(t.Context(), set, "a test", facts)
+		text, err := Record(t.Context(), set, "a test", facts, nil)
 		for _, s := range []string{title, body, label, author} {
 			if !utf8.ValidString(s) || utf8.RuneCountInString(s) > maxTestTitle {
 				return

@@ -15,6 +15,7 @@ import (
 
 	"github.com/org/foreman-action/internal/rulesource"
 	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/ruletest"
 )
@@ -80,7 +81,7 @@ func testOutcome(t *testing.T, ar *txtar.Archive) string {
 		return b.String()
 	}
 	for _, test := range tests {
-		writeResult(&b, ruletest.Run(t.Context(), set, test, func(label string) bool { return label != "forbidden" }))
+		writeResult(&b, ruletest.Run(t.Context(), set, test, policy.Policy{Labels: policy.Labels{Deny: []string{"forbidden"}}}))
 	}
 	return b.String()
 }

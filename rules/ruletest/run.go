@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/triage"
 )
 
 // A Result is the result of a test.
@@ -17,6 +18,8 @@ type Result struct {
 	// Rules explains the rules that fired but should not have, those that should have fired but did
 	// not, and the one that failed.
 	Rules []rules.RuleWhy
+	// Refused lists the actions that the policy refuses, which are not carried out.
+	Refused []Refusal
 	// Scans are the results of the rules' searches for a schedule event.
 	Scans []Scan
 }
@@ -31,16 +34,41 @@ type Mismatch struct {
 	Want, Got    string // as text for people; lists of actions have several lines
 }
 
+// A Policy says which actions are refused. That of package policy is one.
+type Policy interface {
+	// Forbids returns the reason why the source may not request actions of that type; "": it may.
+	Forbids(action string, s triage.Source) string
+	// RefusesLabel returns the reason why a label may not be added or removed; "": it may.
+	RefusesLabel(name string) string
+	// EffectiveLimits returns the number of actions per event by the name of the limit; none: any
+	// number.
+	EffectiveLimits() map[string]int
+}
+
+// may returns the function for facts.Facts.May.
+func may(p Policy) func(label string) bool {
+	if p == nil {
+		return nil
+	}
+	return func(label string) bool { return p.RefusesLabel(label) == "" }
+}
+
+// A Refusal is an action that the policy refuses.
+type Refusal struct {
+	Action string // in the form of a rule file
+	Reason string
+}
+
 // Run evaluates the rules for a test's event. It does no I/O, and returns the same result each
-// time. may reports whether a label may be added or removed; nil allows all. All other actions
-// count as carried out, whatever the policy is.
-func Run(ctx context.Context, s *rules.Set, t Test, may func(label string) bool) Result {
-	t.facts.May = may
+// time. Actions count as carried out, except those that the policy refuses by its lists of labels
+// and actions and by its limits for an event; nil refuses nothing.
+func Run(ctx context.Context, s *rules.Set, t Test, p Policy) Result {
+	t.facts.May = may(p)
 	var scans []Scan
 	t.facts.Scans, scans = scanned(ctx, s, t.facts)
 	t.facts.Lookup = t.lookup()
-	a := decide(ctx, s, t.facts, t.by)
-	r := Result{Test: t, Fired: a.result.Fired, Scans: scans}
+	a := decide(ctx, s, t.facts, t.by, p)
+	r := Result{Test: t, Fired: a.result.Fired, Refused: a.refused, Scans: scans}
 	explained := map[string]bool{}
 	for _, id := range a.result.With(rules.Failed) {
 		explained[id] = true

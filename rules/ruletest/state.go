@@ -2,35 +2,42 @@ package ruletest
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/ruleset"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // An issueState is an issue after the rules have decided and their actions are carried out.
 type issueState struct {
 	err      error // of the rules that failed; if no rule could be decided, the other fields are zero
 	result   rules.Result
-	actions  []protocol.ActionItem // none for a decision that writes nothing
-	labels   []string              // of the issue
-	comments []string              // texts of the written comments
-	undone   []string              // the rules whose changes are reverted, in order
+	actions  []protocol.ActionItem // those that the policy permits; none for a decision that writes nothing
+	refused  []Refusal
+	labels   []string // of the issue
+	comments []string // texts of the written comments
+	undone   []string // the rules whose changes are reverted, in order
 }
 
-// decide evaluates the rules for an event and carries their actions out. by names the rule that
-// added a label earlier, by the label's name in lower case.
-func decide(ctx context.Context, s *rules.Set, f facts.Facts, by map[string]string) issueState {
+// decide evaluates the rules for an event and carries those actions out that the policy permits; nil
+// permits all. by names the rule that added a label earlier, by the label's name in lower case.
+func decide(ctx context.Context, s *rules.Set, f facts.Facts, by map[string]string, p Policy) issueState {
 	a := issueState{labels: slices.Clone(f.Issue.Labels)}
 	a.result, a.err = s.Decide(ctx, f)
 	if a.result.Message.Decision.Writes() {
-		a.actions = a.result.Message.Actions
-	}
-	for _, item := range a.actions {
-		a.carryOut(item, f.May)
+		used := map[string]int{}
+		for _, item := range a.result.Message.Actions {
+			if a.permits(item, p, used) {
+				a.actions = append(a.actions, item)
+				a.carryOut(item, f.May)
+			}
+		}
 	}
 	a.undo(ctx, s, f, by)
 	return a
@@ -98,6 +105,50 @@ func (a *issueState) wants(label string) bool {
 		names, _, _ := item.Texts(spec.Main)
 		return spec.AddsLabels() && hasFold(names, label)
 	})
+}
+
+// permits reports whether the policy permits an action, or a part of it. It lists what the policy
+// refuses. used counts the actions so far by the names of their limits, as package plan does.
+func (a *issueState) permits(item protocol.ActionItem, p Policy, used map[string]int) bool {
+	if p == nil {
+		return true
+	}
+	refuse := func(reason string) bool {
+		a.refused = append(a.refused, Refusal{actionText(item), reason})
+		return false
+	}
+	if why := p.Forbids(item.Type, triage.Source{Rule: "test"}); why != "" {
+		return refuse(why)
+	}
+	spec, _ := protocol.SpecOf(item.Type)
+	names, _, _ := item.Texts(spec.Main)
+	n := 1
+	switch spec.Thing {
+	case protocol.ThingLabel:
+		names = slices.DeleteFunc(names, func(name string) bool { return hasFold(a.labels, name) == spec.AddsLabels() })
+		if len(names) == 0 {
+			return true // it holds already
+		}
+		names = slices.DeleteFunc(names, func(name string) bool {
+			why := p.RefusesLabel(name)
+			if why != "" {
+				refuse(fmt.Sprintf("%q: %s", text.Shorten(name, text.Quoted), why))
+			}
+			return why != ""
+		})
+		n = len(names)
+	case protocol.ThingAssignee:
+		n = len(names)
+	}
+	if n == 0 {
+		return false
+	}
+	limit, limited := p.EffectiveLimits()[spec.LimitName()]
+	if used[spec.LimitName()] += n; limited && used[spec.LimitName()] > limit {
+		used[spec.LimitName()] -= n
+		return refuse(fmt.Sprintf("policy.limits.%s is %d per event", spec.LimitName(), limit))
+	}
+	return true
 }
 
 func (a *issueState) carryOut(item protocol.ActionItem, may func(string) bool) {

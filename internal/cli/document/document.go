@@ -117,8 +117,15 @@ type Test struct {
 	Passed     bool              `json:"passed"`
 	Fired      []string          `json:"fired"`
 	Mismatches []Mismatch        `json:"mismatches"`
-	Rules      []format.RuleJSON `json:"rules"` // rules that wrongly fired or did not fire
-	Scans      []Scan            `json:"scans"` // for a test of the event schedule
+	Rules      []format.RuleJSON `json:"rules"`   // rules that wrongly fired or did not fire
+	Refused    []Refusal         `json:"refused"` // actions that the policy refuses
+	Scans      []Scan            `json:"scans"`   // for a test of the event schedule
+}
+
+// A Refusal is an action that the policy refuses.
+type Refusal struct {
+	Action string `json:"action"` // in the form of a rule file
+	Reason string `json:"reason"`
 }
 
 // A Scan is the search of a scheduled rule, as a test evaluates it.
@@ -144,13 +151,16 @@ func TestsOf(results []ruletest.Result) Tests {
 	for _, r := range results {
 		t := Test{
 			Name: r.Test.Name, File: r.Test.File, Line: r.Test.Line, Passed: r.Passed(),
-			Fired: append([]string{}, r.Fired...), Mismatches: []Mismatch{}, Rules: []format.RuleJSON{}, Scans: []Scan{},
+			Fired: append([]string{}, r.Fired...), Mismatches: []Mismatch{}, Rules: []format.RuleJSON{}, Refused: []Refusal{}, Scans: []Scan{},
 		}
 		for _, m := range r.Mismatches {
 			t.Mismatches = append(t.Mismatches, Mismatch(m))
 		}
 		for _, w := range r.Rules {
 			t.Rules = append(t.Rules, format.RuleOf(w))
+		}
+		for _, f := range r.Refused {
+			t.Refused = append(t.Refused, Refusal(f))
 		}
 		for _, s := range r.Scans {
 			t.Scans = append(t.Scans, Scan{s.Query, s.Missed == "", s.Missed, append([]string{}, s.Unevaluated...)})

@@ -33,6 +33,9 @@ func WriteFailure(b *strings.Builder, r ruletest.Result, p Painter) {
 		fmt.Fprintf(b, "    %s %s\n", p.Paint("32", "want"), indented(m.Want))
 		fmt.Fprintf(b, "    %s  %s\n", p.Paint("31", "got"), indented(m.Got))
 	}
+	for _, f := range r.Refused {
+		fmt.Fprintf(b, "  the policy refuses %s: %s\n", sanitize.Line(f.Action), sanitize.Line(f.Reason))
+	}
 	for _, s := range r.Scans {
 		if s.Missed != "" {
 			fmt.Fprintf(b, "  the scan %q does not find the issue: %s\n", sanitize.Line(s.Query), sanitize.Line(s.Missed))

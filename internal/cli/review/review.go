@@ -226,7 +226,7 @@ func reviewTests(ctx context.Context, c *config.Config) (body string, failed err
 			what := fmt.Sprintf("their tests take too long: %d of %d were run", len(results), len(c.Tests))
 			return head("**"+what+"**", ""), command.Failed(errors.New("the rules of the pull request: " + what))
 		}
-		results = append(results, ruletest.Run(ctx, c.Rules, t, c.Policy.MayLabel))
+		results = append(results, ruletest.Run(ctx, c.Rules, t, c.Policy))
 	}
 	n := format.Failures(results)
 	switch {

@@ -133,7 +133,7 @@ func (e *example) settle(ctx context.Context, cfg *config.Config) error {
 
 // run runs a test as "foreman rules test" does.
 func run(ctx context.Context, cfg *config.Config, t ruletest.Test) ruletest.Result {
-	return ruletest.Run(ctx, cfg.Rules, t, cfg.Policy.MayLabel)
+	return ruletest.Run(ctx, cfg.Rules, t, cfg.Policy)
 }
 
 // importedTests returns the tests of imported rules: the events that their importer knows, if the

@@ -103,7 +103,7 @@ func (e Engine) Answer(ctx context.Context, in Request) Response {
 	}
 	tests := make([]ruletest.Result, 0, len(c.Tests))
 	for _, t := range c.Tests {
-		tests = append(tests, ruletest.Run(ctx, c.Rules, t, c.Policy.MayLabel))
+		tests = append(tests, ruletest.Run(ctx, c.Rules, t, c.Policy))
 	}
 	results := document.TestsOf(tests)
 	out.Tests = &results

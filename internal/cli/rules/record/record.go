@@ -85,7 +85,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return failure.Classify(fmt.Errorf("record a test: %w", err))
 	}
-	item, err := ruletest.Record(ctx, cfg.Rules, cmp.Or(o.Name, o.Issue), facts)
+	item, err := ruletest.Record(ctx, cfg.Rules, cmp.Or(o.Name, o.Issue), facts, cfg.Policy)
 	if err != nil {
 		return failure.Classify(err)
 	}

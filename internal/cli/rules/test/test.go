@@ -22,7 +22,8 @@ import (
 const help = `Runs the tests beside the rules, under tests:, and prints the differences: the expected
 and the actual result, and for a rule that fired or did not fire unexpectedly, its
 condition part by part. It reads only the files. Actions of the rules count as carried
-out, except labels that the policy refuses. Of the scan of a scheduled rule, the simple
+out, except those that the policy refuses: by its lists of labels and actions, and by its
+limits for an event. A failed test shows them with the reason. Of the scan of a scheduled rule, the simple
 terms are evaluated. The others count as met, and a note lists them.
 
 Exit codes: 0 all tests passed, 1 a test failed, 2 a mistake in arguments or files.`
@@ -92,7 +93,7 @@ func runTests(ctx context.Context, cfg *config.Config, wanted *regexp.Regexp) ([
 		if ctx.Err() != nil {
 			return nil, command.Failed(context.Cause(ctx))
 		}
-		results = append(results, ruletest.Run(ctx, cfg.Rules, t, cfg.Policy.MayLabel))
+		results = append(results, ruletest.Run(ctx, cfg.Rules, t, cfg.Policy))
 	}
 	if len(results) == 0 && len(cfg.Tests) > 0 {
 		return nil, command.Usagef("--run: none of %s matches %s", format.Count(len(cfg.Tests), "test"), wanted)

@@ -121,7 +121,7 @@ func fillQueue(t *testing.T, path string) {
 	r.claim(triageAgent)
 	at(0.2)
 	r.complete(id, "label_and_respond", "add_label")
-	r.finish("applied")
+	r.finish("dry_run")
 
 	at(60)
 	id = r.enqueue(duplicateAgent, "octo-org/anvil", 37, "The same crash as in the last release", 2)
@@ -129,15 +129,15 @@ func fillQueue(t *testing.T, path string) {
 	r.claim(duplicateAgent)
 	at(60.1)
 	r.complete(id, "respond", "comment")
-	r.finish("applied")
+	r.finish("dry_run")
 
 	at(120)
 	id = r.enqueue(triageAgent, "octo-org/forge", 102, "Crash: nil pointer in Bellows.Open", 0)
 	at(120.05)
 	r.claim(triageAgent)
 	at(120.5)
-	r.complete(id, "label", "add_label")
-	if err := r.q.Fail(t.Context(), r.lease(), `add the label "bug": GitHub answered 404: the repository has no such label`, nil); err != nil {
+	r.complete(id, "label", "paint")
+	if err := r.q.Fail(t.Context(), r.lease(), `unknown action "paint" in the decision`, nil); err != nil {
 		t.Fatal(err)
 	}
 
@@ -147,7 +147,7 @@ func fillQueue(t *testing.T, path string) {
 	r.claim(triageAgent)
 	at(180.3)
 	r.complete(id, "label_and_respond", "add_label")
-	r.finish("applied")
+	r.finish("dry_run")
 
 	at(225)
 	r.enqueue(duplicateAgent, "octo-org/anvil", 38, "The hammer slips on Tuesdays", 2)

@@ -60,7 +60,7 @@ func (t term) example() Example {
 	switch {
 	case t.op == "not":
 		return Example{}
-	case t.text == never:
+	case t.text == never, t.op == counted:
 		return Example{unknown: true}
 	case t.op == "or":
 		for _, p := range t.parts {

@@ -17,6 +17,7 @@ func FuzzLabeler(f *testing.F)      { fuzz(f, "labeler") }
 func FuzzIssueLabeler(f *testing.F) { fuzz(f, "issue-labeler") }
 func FuzzLabelActions(f *testing.F) { fuzz(f, "label-actions") }
 func FuzzStale(f *testing.F)        { fuzz(f, "stale") }
+func FuzzAntiSlop(f *testing.F)     { fuzz(f, "anti-slop") }
 
 // fuzz checks that any input results either in an error with positions, or in a file that loads.
 // The same input must always have the same result.
@@ -35,7 +36,7 @@ func fuzz(f *testing.F, tool string) {
 	f.Fuzz(func(t *testing.T, src, workflow []byte) {
 		r := importer.Request{Tool: tool, File: importer.Source{Name: "labeler-v1.yml", Data: src}}
 		checkImport(t, r)
-		if tool != "stale" {
+		if !importer.InWorkflow(tool) {
 			r.Workflow = importer.Source{Name: "workflow.yml", Data: workflow}
 			checkImport(t, r)
 		}

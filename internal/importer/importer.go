@@ -38,7 +38,7 @@ type Request struct {
 	Tool string // one of Tools
 	File Source
 	// Workflow is the workflow file that runs the tool; its inputs and events affect the result. An
-	// empty name means that there is no workflow. For stale, File itself is the workflow.
+	// empty name means that there is no workflow. For tools of [InWorkflow], File is the workflow.
 	Workflow Source
 	// Reserved are ids that the new rules must not have.
 	Reserved []string
@@ -80,6 +80,7 @@ func tools() []tool {
 			"closed-issues-prs": "the output closed-issues of Foreman has the numbers of the closed issues and pull requests as a JSON array",
 			"staled-issues-prs": "Foreman has no such output; its output issues counts what a scheduled run did",
 		}},
+		{"anti-slop", "peakoss/anti-slop", readAntiSlop, "", "", []string{"pull_request"}, nil},
 	}
 }
 
@@ -90,6 +91,12 @@ func Tools() []string {
 		names = append(names, t.name)
 	}
 	return names
+}
+
+// InWorkflow reports whether a tool has no file of its own: its configuration is the inputs of the
+// workflow that runs it.
+func InWorkflow(name string) bool {
+	return slices.ContainsFunc(tools(), func(t tool) bool { return t.name == name && t.config == "" })
 }
 
 // Import converts a file. The error is a [yamlfile.Problems] with all mistakes of the file and the
@@ -109,7 +116,7 @@ func Import(r Request) (Result, error) {
 	var content reading
 	switch doc := (document{source.Name(), source.Root(), lines}); {
 	case t.config == "":
-		steps, found := scheduled(doc.root, t)
+		steps, found := stepsOf(doc.root, t)
 		content = t.read(doc, step{}).guarded(found, func(p part) part { return steps[p.from].guarded(p) })
 	case r.Workflow.Name == "":
 		content = t.read(doc, step{})

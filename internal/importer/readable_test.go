@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/org/foreman-action/internal/importer"
 )
 
 const maxWidth = 120 // maximal number of characters in a line
@@ -15,7 +17,7 @@ const maxWidth = 120 // maximal number of characters in a line
 // fixed returns the number of lines of an imported file that do not depend on the length of the
 // source: the head, and the rules for the tool's defaults.
 func fixed(tool string) int {
-	if tool == "stale" {
+	if importer.InWorkflow(tool) {
 		return 60
 	}
 	return 30

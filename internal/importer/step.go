@@ -186,14 +186,17 @@ func (s step) others(token string, names ...string) findings {
 	return found
 }
 
-// scheduled returns the steps that run a tool on a schedule, with their conditions. The key is the
-// line of the step.
-func scheduled(root *yaml.Node, t tool) (map[int]step, findings) {
+// stepsOf returns the steps of a workflow that run a tool, with their conditions. The key is the line
+// of the step.
+func stepsOf(root *yaml.Node, t tool) (map[int]step, findings) {
 	steps := map[int]step{}
 	var found findings
 	for _, u := range workflow.Uses(root, t.action) {
-		var s step
-		found = append(found, s.triggered(u.Scheduled())...)
+		s, trigger := step{use: u}, u.Scheduled()
+		if !slices.Contains(t.events, "schedule") {
+			trigger = u.Trigger(t.events)
+		}
+		found = append(found, s.triggered(trigger)...)
 		found = append(found, outputs(u, t)...)
 		steps[u.Step.Line] = s
 	}

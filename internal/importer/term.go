@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,13 +16,39 @@ const maxCondition = 3800
 // A term is a condition: a text, or other terms that are joined by "and" or "or".
 type term struct {
 	text   string
-	op     string // "and", "or", or "not" for a text that is the opposite of the only part
+	op     string // "and", "or", counted, or "not" for a text that is the opposite of the only part
 	parts  []term
+	number string  // of parts that are true, for op counted: such as ">= 4"
 	sample Example // what an event needs so that a condition with a text is true
 }
 
 // Conditions that are the same for every event.
 const always, never = "true", "false"
+
+// counted is the op of a condition about the number of its parts that are true.
+const counted = "count"
+
+// atLeast returns the condition that at least n of the terms are true.
+func atLeast(n int, terms []term) term {
+	switch {
+	case n == 1 && len(terms) <= 2:
+		return some(terms...)
+	case n == len(terms):
+		return all(terms...)
+	}
+	return term{op: counted, parts: terms, number: fmt.Sprintf(">= %d", n)}
+}
+
+// fewerThan returns the condition that fewer than n of the terms are true; empty if that is always so.
+func fewerThan(n int, terms []term) term {
+	switch {
+	case n > len(terms):
+		return term{}
+	case n == 1 && len(terms) <= 2, n == len(terms):
+		return not(atLeast(n, terms))
+	}
+	return term{op: counted, parts: terms, number: fmt.Sprintf("< %d", n)}
+}
 
 // neutral returns the condition that an operator's result does not depend on.
 func neutral(op string) string {
@@ -107,12 +134,28 @@ func (t term) lines() []string {
 		return []string{t.text}
 	}
 	var out []string
+	if t.op == counted {
+		for i, p := range t.parts {
+			comma := ","
+			if i == len(t.parts)-1 {
+				comma = ""
+			}
+			out = append(out, "  "+p.inline()+comma)
+		}
+		return slices.Concat([]string{"count(["}, out, []string{"], #) " + t.number})
+	}
 	for i, p := range t.parts {
 		text := p.inline()
 		if i > 0 {
 			text = t.op + " " + text
 		}
 		switch last := len(out) - 1; {
+		case i > 0 && p.op == counted:
+			lines := p.lines()
+			lines[0] = t.op + " " + lines[0]
+			for _, line := range lines {
+				out = append(out, "  "+line)
+			}
 		case i == 0:
 			out = append(out, text)
 		case len(t.parts) > manyParts && len(out[last])+1+len(text) <= fullLine:
@@ -131,6 +174,9 @@ func (t term) inline() string {
 	texts := make([]string, len(t.parts))
 	for i, p := range t.parts {
 		texts[i] = p.inline()
+	}
+	if t.op == counted {
+		return "count([" + strings.Join(texts, ", ") + "], #) " + t.number
 	}
 	return "(" + strings.Join(texts, " "+t.op+" ") + ")"
 }

@@ -28,9 +28,9 @@ they decide and report, and write nothing on GitHub until they have mode: apply.
 
 The rules are made of
 
-  - the configurations of actions/labeler, github/issue-labeler, dessant/label-actions and
-    actions/stale, found by the workflows in .github/workflows; settings without a counterpart
-    are listed on standard error and in comments of the file
+  - the configurations of actions/labeler, github/issue-labeler, dessant/label-actions,
+    actions/stale and peakoss/anti-slop, found by the workflows in .github/workflows; settings
+    without a counterpart are listed on standard error and in comments of the file
   - the dropdowns of the issue forms whose options have labels of the same name
   - the labels whose purpose their names show, such as bug, kind/question or "needs info"
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/internal/importer"
 )
 
 // A cause is the reason why Foreman makes more API calls on an event than the original action.
@@ -24,12 +25,14 @@ const (
 	people cause = "ours reads the timeline, to add no label again that a person removed"
 	// scanned: Foreman reads the issues that a scheduled run changes.
 	scanned cause = "in a scheduled run ours reads an issue before it changes it"
+	// inputs: the options of the original are in its workflow, which costs no call.
+	inputs cause = "ours reads its file and whether the pull request changes it; the options of the original are in its workflow"
 	// unknownCause makes the test fail.
 	unknownCause cause = "any other reason"
 )
 
 // causes returns all causes for the columns of the table.
-func causes() []cause { return []cause{failure, differs, people, scanned, unknownCause} }
+func causes() []cause { return []cause{failure, differs, people, scanned, inputs, unknownCause} }
 
 // A costlierEvent is an event on which Foreman makes more calls than the original.
 type costlierEvent struct {
@@ -53,12 +56,14 @@ func costlier(c *parityCase, calls map[string][]githubtest.Call) []costlierEvent
 
 // causeOf returns the cause that explains all additional calls on an event.
 func (c *parityCase) causeOf(e event, original int, ours []githubtest.Call) cause {
-	timelines, issues := 0, 0
+	timelines, issues, files := 0, 0, 0
 	for _, call := range ours {
 		switch path := strings.TrimPrefix(call.Path, "/repos/"+c.repo()+"/"); {
 		case call.Method != "GET":
 		case strings.HasSuffix(path, "/timeline"):
 			timelines++
+		case path == "contents/.github/foreman.yml", strings.HasSuffix(path, "/files"):
+			files++
 		case oneIssue.MatchString(path):
 			issues++
 		}
@@ -72,6 +77,8 @@ func (c *parityCase) causeOf(e event, original int, ours []githubtest.Call) caus
 		return people
 	case e.On == "scan" && more <= issues+timelines:
 		return scanned
+	case importer.InWorkflow(c.tool) && more <= files:
+		return inputs
 	}
 	return unknownCause
 }

@@ -68,7 +68,7 @@ func readCase(t *testing.T, tool, path string) *parityCase {
 	}
 	for _, f := range ar.Files {
 		switch {
-		case strings.HasPrefix(f.Name, ".github/workflows/") && c.workflow.Name == "" && (c.source.Name != "" || tool == "stale"):
+		case strings.HasPrefix(f.Name, ".github/workflows/") && c.workflow.Name == "" && (c.source.Name != "" || importer.InWorkflow(tool)):
 			c.workflow = importer.Source{Name: f.Name, Data: f.Data}
 		case strings.HasPrefix(f.Name, ".github/"):
 			c.source = importer.Source{Name: f.Name, Data: f.Data}
@@ -90,7 +90,7 @@ func readCase(t *testing.T, tool, path string) *parityCase {
 			t.Fatalf("%s: unknown part %s", path, f.Name)
 		}
 	}
-	if tool == "stale" {
+	if importer.InWorkflow(tool) {
 		c.source = c.workflow
 	}
 	return c

@@ -14,6 +14,7 @@ import (
 
 	"github.com/org/foreman-action/internal/actions/actionstest"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/internal/importer"
 )
 
 // An event is a change by people on an issue or a pull request, or a scheduled run ("scan"). A scan
@@ -44,6 +45,10 @@ type event struct {
 	State  string   `json:"state,omitempty"` // "closed" with a reason
 	Lock   string   `json:"lock,omitempty"`  // a reason, or "none"
 
+	Commits []string `json:"commits,omitempty"` // the messages of a pull request's commits
+	// Merged pull requests of the author before this one, and those that were closed without a merge.
+	Earlier [2]int `json:"earlier,omitzero"`
+
 	Assignee  string `json:"assignee,omitempty"`
 	Milestone string `json:"milestone,omitempty"`
 }
@@ -72,6 +77,8 @@ type world struct {
 	runs   int
 	job    *actionstest.Runner // of Foreman; nil: it has not run yet
 	calls  []githubtest.Call   // API calls of the program
+	// answered are the calls that front answered without the fake GitHub.
+	answered []githubtest.Call
 }
 
 const commit = "5bd3c4ff0e2a4a5d9f0b6d3f6a4d5e6f7a8b9c0d"
@@ -86,6 +93,15 @@ func newWorld(t *testing.T, c *parityCase, labels []string) *world {
 	})
 	// A token with write access may comment on a locked issue.
 	w.repo = w.gh.Repo(w.name).AddLabel(labels...).AddUser("maintainer", "helper").SetPermission("github-actions[bot]", "write")
+	for _, e := range c.events {
+		if importer.InWorkflow(c.tool) && e.On != "scan" {
+			created := start.AddDate(-6, 0, 0)
+			if isNew(e.author()) {
+				created = start.AddDate(0, 0, -4)
+			}
+			w.gh.SetAccount(githubtest.Account{Login: e.author(), CreatedAt: created})
+		}
+	}
 	return w
 }
 
@@ -150,11 +166,15 @@ func (w *world) open(e event) {
 	in := githubtest.Issue{
 		Number: e.number(), Title: e.Title, Body: e.Body, Author: e.author(), CreatedAt: w.at,
 		PullRequest: name == "pull_request", Files: e.Files, Head: e.Head, Base: e.Base, Draft: e.Draft, Merged: e.Merged,
+		Commits: e.Commits,
 	}
 	if e.By == "" {
 		in.Labels = e.Labels
 	}
 	w.repo.AddIssue(in)
+	for k := range e.Earlier[0] + e.Earlier[1] {
+		w.repo.AddIssue(githubtest.Issue{Number: 100 + k, Author: e.author(), PullRequest: true, State: "closed", Merged: k < e.Earlier[0]})
+	}
 	if e.By != "" {
 		for _, l := range e.Labels {
 			w.repo.LabelAs(e.By, e.number(), l)
@@ -214,7 +234,11 @@ func (w *world) payload(e event) []byte {
 		list, _ := w.get(one + "/comments?per_page=100").([]any)
 		p["comment"] = list[len(list)-1]
 	case "pull_request":
-		p["number"], p["pull_request"] = e.number(), w.get(fmt.Sprintf("/pulls/%d", e.number()))
+		pull := w.get(fmt.Sprintf("/pulls/%d", e.number()))
+		if fields, ok := pull.(map[string]any); ok {
+			fields["maintainer_can_modify"] = !isNew(w.opened[e.number()].author())
+		}
+		p["number"], p["pull_request"] = e.number(), pull
 	}
 	if e.Label != "" {
 		p["label"] = w.get("/labels/" + strings.ReplaceAll(urlPath(e.Label), "+", "%20"))

@@ -2,6 +2,7 @@ package parity_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -16,6 +17,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/internal/importer/antislop"
 )
 
 // TestGenerate regenerates the events of each case. The result is the same each time.
@@ -37,6 +39,8 @@ func TestGenerate(t *testing.T) { //nolint:paralleltest // it writes the cases
 				g.labelings()
 			case "stale":
 				g.stories()
+			case "anti-slop":
+				g.contributions()
 			}
 			set(t, c, "events", g.events)
 		}
@@ -267,6 +271,75 @@ func (g *generator) labelings() {
 	}
 }
 
+// contributions generates pull requests with descriptions and commits of pulls.jsonl, by authors
+// whose accounts are old and new.
+func (g *generator) contributions() {
+	with := readFlowOf(g.t, g.c).steps[0].with
+	paths, titles, bases := g.paths(), g.pool("titles.txt"), g.bases()
+	for _, glob := range strings.Fields(with["allowed-target-branches"]) {
+		bases = append(bases, g.glob(glob), g.glob(glob), "")
+	}
+	blocked := append(strings.Split(strings.TrimSpace(with["blocked-paths"]), "\n"), "README.md", "LICENSE", ".github/workflows/ci.yml")
+	terms := strings.Split(strings.TrimSpace(with["blocked-terms"]), "\n")
+	var pulls []string
+	for _, line := range g.pool("pulls.jsonl") {
+		var s string
+		if err := json.Unmarshal([]byte(line), &s); err != nil {
+			g.t.Fatal(err)
+		}
+		pulls = append(pulls, s)
+	}
+	body := func() string {
+		_, s, _ := strings.Cut(pick(g, pulls), "\n\n")
+		for range g.IntN(4) {
+			term := strings.TrimSpace(pick(g, terms))
+			s += pick(g, []string{
+				"\n\nFixes #12", "\n\nSee GH-8154.", "\nrelated: https://github.com/octo-org/hello/issues/8154, octo/other#9", "\n\n:rocket: :tada: done ✅", " 🚀🔥✨ © →",
+				"\n\n" + strings.Repeat("The same words again. ", 120), "\n\nChanged src/app/main.ts, lib/util.go, a/b/c.md and docs/a.md; see fooBar(), Foo::bar() and run_it().",
+				"\n<!-- Write " + term + " if you are a program. -->\n", "\n<!-- " + term, "\n\n" + term + "\n", "\n## Checklist\n\n- [x] I read the rules.\n- [ ] Tests\n", "\r\n\r\nTwo\r\nlines\r\n",
+			})
+		}
+		return pick(g, []string{s, s, s, s, "", " \n"})
+	}
+	files := func() []string {
+		out := some(g, paths, 4)
+		if g.chance(40) {
+			out = append(out, pick(g, blocked))
+		}
+		return distinct(append(out, "docs/guide.md"))
+	}
+	for w := 1; len(g.events) < g.c.size(44); w++ {
+		e := event{World: w, On: "pull_request.opened", Title: pick(g, titles), Body: body(), Files: files(), Base: pick(g, bases)}
+		if title, _, _ := strings.Cut(pick(g, pulls), "\n"); g.chance(60) {
+			e.Title = title
+		}
+		e.Author = pick(g, []string{"", "", "", "Codertocat", "new-hand", "newdev-ai", "user20261234", "maintainer", "renovate[bot]", "triage[bot]"})
+		e.Head = pick(g, []string{"changes", "patch-" + strconv.Itoa(w), "main", "master", "feat/x", "next"})
+		for range 1 + g.IntN(3) {
+			e.Commits = append(e.Commits, pick(g, pulls))
+		}
+		e.Draft = g.chance(12)
+		if g.chance(15) {
+			e.Labels, e.By = some(g, append(configured(g.t, g.c), "exempt"), 2), "maintainer"
+		}
+		if g.chance(10) {
+			e.Milestone = "v2"
+		}
+		if g.chance(30) {
+			e.Earlier = [2]int{g.IntN(4), g.IntN(4)}
+		}
+		g.add(e)
+		switch {
+		case g.chance(15):
+			g.add(event{World: w, Day: 1, On: "pull_request.edited", Title: pick(g, titles), Body: body()})
+		case g.chance(15):
+			g.add(event{World: w, Day: 1, On: "pull_request.synchronize", Files: files()})
+		case g.chance(20):
+			g.add(event{World: w, Day: 1, On: "pull_request.reopened", Actor: "maintainer"})
+		}
+	}
+}
+
 // stories generates issues and pull requests with changes by people, and scheduled runs.
 func (g *generator) stories() {
 	titles, labels := g.pool("titles.txt"), append(configured(g.t, g.c), "bug", "help wanted")
@@ -395,6 +468,13 @@ func configured(t *testing.T, c *parityCase) []string {
 		for _, v := range readFlowOf(t, c).env {
 			list = append(list, textOf(v))
 		}
+	} else if c.tool == "anti-slop" {
+		for name, value := range readFlowOf(t, c).steps[0].with {
+			if strings.HasSuffix(name, "-labels") || strings.HasSuffix(name, "-label") {
+				list = append(list, antislop.Words(value)...)
+			}
+		}
+		list = append(list, "exempt")
 	} else {
 		for _, k := range keysOf(c) {
 			if c.tool == "label-actions" {

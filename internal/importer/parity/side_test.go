@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
@@ -52,7 +54,7 @@ func (o ours) files() map[string][]byte {
 func newOurs(t *testing.T, c *parityCase) (ours, string) {
 	t.Helper()
 	r := importer.Request{Tool: c.tool, File: c.source}
-	if c.tool != "stale" {
+	if !importer.InWorkflow(c.tool) {
 		r.Workflow = c.workflow
 	}
 	res, err := importer.Import(r)
@@ -119,6 +121,9 @@ func newOriginal(t *testing.T, c *parityCase, dir string) original {
 	o.flow = readFlow(t, c.workflow.Data, o.action)
 	root := filepath.Join(dir, c.tool, c.header["Version"])
 	raw, err := os.ReadFile(filepath.Join(root, "action.yml"))
+	if errors.Is(err, fs.ErrNotExist) {
+		raw, err = os.ReadFile(filepath.Join(root, "action.yaml"))
+	}
 	if err != nil {
 		t.Fatalf("the original of %s: %v", c.path, err)
 	}
@@ -140,6 +145,7 @@ func actionOf(tool string) string {
 	return map[string]string{
 		"labeler": "actions/labeler", "issue-labeler": "github/issue-labeler",
 		"label-actions": "dessant/label-actions", "stale": "actions/stale",
+		"anti-slop": "peakoss/anti-slop",
 	}[tool]
 }
 
@@ -230,6 +236,9 @@ func (o original) step(w *world, e event, c call) {
 	w.t.Helper()
 	r := actionstest.NewRunner(w.t)
 	r.Setenv("GITHUB_API_URL", w.gh.URL)
+	if o.action == actionOf("anti-slop") {
+		r.Setenv("GITHUB_API_URL", w.front(e))
+	}
 	r.Setenv("GITHUB_REPOSITORY", w.name)
 	r.Setenv("GITHUB_SHA", commit)
 	r.Setenv("GITHUB_RUN_ID", fmt.Sprint(8000000000+w.runs))
@@ -255,7 +264,8 @@ func (o original) step(w *world, e event, c call) {
 	cmd.Env, cmd.Dir = r.Environ(), r.Getenv("GITHUB_WORKSPACE")
 	before := len(w.gh.Calls())
 	out, err := cmd.CombinedOutput()
-	w.calls = append(w.calls, w.gh.Calls()[before:]...)
+	w.calls = slices.Concat(w.calls, w.gh.Calls()[before:], w.answered)
+	w.answered = nil
 	if err != nil {
 		w.t.Logf("%s: the original failed: %v\n%s", e.ID, err, tail(string(out)))
 	}

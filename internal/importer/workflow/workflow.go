@@ -63,14 +63,14 @@ const Newest = 1 << 20
 func (v Version) Before(major, minor, patch int) bool {
 	for i, n := range []int{major, minor, patch} {
 		if v[i] != n {
-			return v[0] > 0 && v[i] < n
+			return v.Known() && v[i] < n
 		}
 	}
 	return false
 }
 
 // Known reports whether the version is known.
-func (v Version) Known() bool { return v[0] > 0 }
+func (v Version) Known() bool { return v != Version{} }
 
 // String returns the version without the numbers that the reference omits.
 func (v Version) String() string {

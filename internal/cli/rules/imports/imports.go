@@ -31,6 +31,7 @@ original is written only as a comment.
   issue-labeler  .github/labeler.yml of github/issue-labeler
   label-actions  .github/label-actions.yml of dessant/label-actions
   stale          the workflow that uses actions/stale, or a mapping of its inputs
+  anti-slop      the workflow that uses peakoss/anti-slop
 
 The inputs of the first three are in their workflow: name it with --workflow. Its
 events, its conditions and the version of the action are used, too. FILE may be "-"
@@ -80,8 +81,8 @@ func Run(o Options) error {
 	switch {
 	case !slices.Contains(importer.Tools(), o.Tool):
 		return command.Usagef("unknown tool %q%s; want one of %s", o.Tool, yamlfile.DidYouMean(o.Tool, importer.Tools()), strings.Join(importer.Tools(), ", "))
-	case o.Workflow != "" && o.Tool == "stale":
-		return command.Usagef("--workflow: for stale the workflow is FILE itself")
+	case o.Workflow != "" && importer.InWorkflow(o.Tool):
+		return command.Usagef("--workflow: for %s the workflow is FILE itself", o.Tool)
 	case o.Force && o.Output == "":
 		return command.Usagef("--force needs -o FILE")
 	}
@@ -111,7 +112,7 @@ func Run(o Options) error {
 			return command.Failed(fmt.Errorf("read the imported rules from %s: %w", req.File.Name, err))
 		}
 		workflow := req.Workflow
-		if o.Tool == "stale" {
+		if importer.InWorkflow(o.Tool) {
 			workflow = req.File
 		}
 		res.Unmapped = append(res.Unmapped, importer.Lacking(o.Tool, workflow, grants.Needs(cfg, false))...)

@@ -10,6 +10,7 @@ import (
 
 // A draft is a rule file before rendering.
 type draft struct {
+	schema   string // the first line
 	labels   []string
 	imported joined.Result
 	own      []proposed
@@ -27,6 +28,7 @@ func (d draft) render() string {
 			b.WriteString(l + "\n")
 		}
 	}
+	line(d.schema)
 	line(layout.Comment("# ", "Rules of Foreman for this repository, as foreman init proposes them.")...)
 	if len(d.own) > 0 && d.own[0].from == fromNothing {
 		why := "No label of the repository is known. With GITHUB_TOKEN, or --labels, foreman init proposes rules that use labels."

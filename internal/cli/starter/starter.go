@@ -11,6 +11,7 @@
 package starter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 	if err != nil {
 		return Proposal{}, err
 	}
-	d := draft{labels: labels, imported: imports}
+	d := draft{schema: schemaLine(o.Action), labels: labels, imported: imports}
 	if imports.Count > 0 {
 		// Skip our rules for labels that imported rules already add.
 		cfg, err := load(ctx, d.render())
@@ -81,10 +82,17 @@ func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 	return p, verify(ctx, string(p.Rules))
 }
 
+// schemaLine is the first line of a rule file: it names the file's JSON Schema to editors. The schema is in the
+// repository of the action, where the version of the workflow has it.
+func schemaLine(action string) string {
+	return "# yaml-language-server: $schema=https://raw.githubusercontent.com/" + cmp.Or(action, defaultAction) +
+		"/v1/docs/schemastore/src/schemas/json/foreman-action.json"
+}
+
 // FromRules returns the first files of a repository for finished rules with tests: the rules in
 // shadow mode, and a workflow with their events. The text begins with "version: 1".
 func FromRules(ctx context.Context, text, action string) (Proposal, error) {
-	text = strings.Replace(text, "version: 1\n", "version: 1\n"+shadowLine+"\n", 1)
+	text = schemaLine(action) + "\n" + strings.Replace(text, "version: 1\n", "version: 1\n"+shadowLine+"\n", 1)
 	cfg, err := load(ctx, text)
 	if err != nil {
 		return Proposal{}, err

@@ -22,7 +22,9 @@ var baseWorkflow string
 
 // The parts of baseWorkflow that depend on the rules, and on the release.
 const (
-	baseAction = "uses: org/foreman-action@"
+	defaultAction = "org/foreman-action"
+
+	baseAction = "uses: " + defaultAction + "@"
 	baseTypes  = "    types: [opened, edited, reopened]\n"
 	baseIssues = "  issues: read # with mode: apply in .github/foreman.yml, make this write\n"
 	baseGroup  = "github.event.issue.number ||"

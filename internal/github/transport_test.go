@@ -211,7 +211,7 @@ func TestRequestsAreWellFormed(t *testing.T) {
 	call := s.Calls()[0]
 	want := http.Header{
 		"Accept": {"application/vnd.github.v3+json"}, "Authorization": {"Bearer " + token}, "Content-Type": {"application/json"},
-		"User-Agent": {"tester/1"}, "X-Github-Api-Version": {"2022-11-28"},
+		"User-Agent": {"tester/1"}, "X-Github-Api-Version": {"2026-03-10"},
 	}
 	if diff := cmp.Diff(want, call.Header); diff != "" {
 		t.Errorf("header (-want +got):\n%s", diff)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/actions/results/internal/rpc"
+	"github.com/org/foreman-action/internal/roundtrip"
 )
 
 // A Reader reads the artifacts of all runs of one repository. It is safe for
@@ -71,6 +72,7 @@ const (
 type rest struct {
 	c     *rpc.Client
 	repo  string // path of the repository
+	api   string // version of the REST API
 	trust provenance
 	ours  func(name string) bool // whether the store makes artifacts with such a name
 	log   *slog.Logger
@@ -87,7 +89,7 @@ func newREST(o Options, ours func(name string) bool) (*rest, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rest{c: c, repo: "/repos/" + o.Repo, trust: provenance{o.RepositoryID, o.DefaultBranch}, ours: ours, log: o.Log, renamed: map[string]bool{}}, nil
+	return &rest{c: c, repo: "/repos/" + o.Repo, api: roundtrip.GitHubVersion(o.APIURL), trust: provenance{o.RepositoryID, o.DefaultBranch}, ours: ours, log: o.Log, renamed: map[string]bool{}}, nil
 }
 
 // List implements [Reader].
@@ -248,7 +250,7 @@ const artifactsPath = "/actions/artifacts"
 // get returns a request; path follows that of the repository.
 func (r *rest) get(what, path string, limit int) rpc.Request {
 	return rpc.Request{What: what, Method: http.MethodGet, Path: r.repo + path, Limit: limit, Header: map[string]string{
-		"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28",
+		"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": r.api,
 	}}
 }
 

@@ -28,7 +28,7 @@ var schemas = map[string]string{
 
 func checkEvents(t *testing.T, raw []byte) (kinds map[string]bool) {
 	t.Helper()
-	router, err := loadRouter()
+	router, err := loadRouter(newVersion)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,10 +19,19 @@ import (
 //go:embed testdata/github-subset.json
 var description []byte
 
-// loadRouter parses the description once for all servers of a process, because that takes 50 ms.
-// The router is not modified afterwards.
-var loadRouter = sync.OnceValues(func() (routers.Router, error) {
-	doc, err := openapi3.NewLoader().LoadFromData(description)
+// The routers of the two versions are parsed once for all servers of a process, because each takes 50 ms. They
+// are not modified afterwards.
+var (
+	oldRouter = sync.OnceValues(func() (routers.Router, error) { return loadRouter(oldVersion) })
+	newRouter = sync.OnceValues(func() (routers.Router, error) { return loadRouter(newVersion) })
+)
+
+func loadRouter(version string) (routers.Router, error) {
+	text, err := describe(version)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
 	if err != nil {
 		return nil, err
 	}
@@ -34,26 +43,29 @@ var loadRouter = sync.OnceValues(func() (routers.Router, error) {
 		doc.Paths.Set(strings.Replace(p, "{path}", "{path:.*}", 1), item)
 	}
 	return gorillamux.NewRouter(doc)
-})
-
-// A checker compares calls with GitHub's description.
-type checker struct{ router routers.Router }
-
-func newChecker() (*checker, error) {
-	router, err := loadRouter()
-	return &checker{router}, err
 }
 
+// A checker compares calls with GitHub's description.
+type checker struct{}
+
 // check returns the violations in a request and, unless a is nil, in its answer.
-func (c *checker) check(r *http.Request, body []byte, a *answer) []string {
+func (checker) check(r *http.Request, body []byte, a *answer) []string {
 	if r.URL.Path == graphQLPath {
 		if _, err := parseQuery(body); err != nil {
 			return []string{"request: " + err.Error()}
 		}
 		return nil
 	}
+	load := newRouter
+	if version(r) != newVersion {
+		load = oldRouter
+	}
+	router, err := load()
+	if err != nil {
+		return []string{fmt.Sprintf("load GitHub's description: %v", err)}
+	}
 	req := withBody(r, body)
-	route, params, err := c.router.FindRoute(req)
+	route, params, err := router.FindRoute(req)
 	if err != nil {
 		return []string{fmt.Sprintf("GitHub's description has no such route: %v", err)}
 	}

@@ -90,11 +90,7 @@ func Start(c Config) (*Server, error) {
 		credentials: credentials{token: c.Token, app: c.App, clock: clock, tokens: map[string]issued{}},
 	}
 	if !c.SkipValidation {
-		checker, err := newChecker()
-		if err != nil {
-			return nil, fmt.Errorf("load the OpenAPI description: %w", err)
-		}
-		s.checker = checker
+		s.checker = &checker{}
 	}
 	var err error
 	if s.Server, err = loopback.Start(loopback.Options{Addr: c.Addr, Handler: s.serve, OnFault: s.fault}); err != nil {
@@ -140,6 +136,9 @@ func (s *Server) answer(r *http.Request, body []byte) (a answer, checked bool) {
 	if refusal, ok := s.authorize(r); !ok {
 		return refusal, false
 	}
+	if v := version(r); v != oldVersion && v != newVersion {
+		return failure(http.StatusBadRequest, fmt.Sprintf("The API version %q is not supported", v)), true
+	}
 	handle, vars := find(s.routes, r)
 	if handle == nil {
 		s.Problem("%s %s: the fake has no such route", r.Method, r.URL.EscapedPath())
@@ -157,7 +156,7 @@ func (s *Server) answer(r *http.Request, body []byte) (a answer, checked bool) {
 	} else {
 		defer s.lag.record(s.repos, s.clock.Now())()
 	}
-	a = conditional(r, handle(in))
+	a = conditional(r, inVersion(r, handle(in)))
 	if counts {
 		s.limit.account(a)
 	}

@@ -25,6 +25,7 @@ import (
 
 	gh "github.com/google/go-github/v62/github"
 
+	"github.com/org/foreman-action/internal/roundtrip"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -47,6 +48,7 @@ type Caller struct {
 	now        func() time.Time
 	host       string // of the API, in lower case
 	graphQL    string // path of the GraphQL API
+	version    string // of the REST API
 }
 
 // New returns a caller. It does no I/O; an error means that BaseURL is not usable.
@@ -67,7 +69,7 @@ func New(o Options) (*Caller, error) {
 	}
 	return &Caller{
 		newRequest: client.NewRequest, send: client.Do, left: &via.left,
-		rate: via.rate, now: via.now, host: strings.ToLower(base.Host), graphQL: graphQLPath(base.Path),
+		rate: via.rate, now: via.now, host: strings.ToLower(base.Host), graphQL: graphQLPath(base.Path), version: roundtrip.GitHubVersion(base.Path),
 	}, nil
 }
 
@@ -130,7 +132,7 @@ func (c *Caller) Do(ctx context.Context, o Op, call Call) (Reply, error) {
 }
 
 func (c *Caller) exchange(ctx context.Context, call Call) (*gh.Response, error) {
-	req, err := c.newRequest(call.Method, call.Path, call.In)
+	req, err := c.newRequest(call.Method, call.Path, call.In, gh.WithVersion(c.version))
 	if err != nil {
 		return nil, err
 	}

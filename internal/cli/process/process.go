@@ -27,7 +27,10 @@ type Env struct {
 	Stdout    io.Writer
 	Stderr    io.Writer
 	Dir       string // the working directory; empty: the process's
-	Colour    bool   // whether Stdout shows ANSI colours
+	// OutTerminal reports whether Stdout is a terminal.
+	OutTerminal bool
+	// Colour is the value of --color, which all copies of an Env share. Nil: [Env.Complete] sets it.
+	Colour *Colour
 	// Terminal reports whether Stderr is a terminal, so that a line can be rewritten in place.
 	Terminal bool
 	Version  string // of the program; empty: unknown
@@ -57,6 +60,9 @@ func (e Env) Complete() Env {
 	if e.Environ == nil {
 		e.Environ = func() []string { return nil }
 	}
+	if e.Colour == nil {
+		e.Colour = new(Colour)
+	}
 	e.Now = wait.Clock(e.Now)
 	return e
 }
@@ -85,6 +91,23 @@ func Below(dir, name string) string {
 		return name
 	}
 	return filepath.Join(dir, filepath.FromSlash(name))
+}
+
+// StateDir returns the folder for what the program keeps for the user: foreman in $XDG_STATE_HOME, or else in
+// ~/.local/state.
+func (e Env) StateDir() (string, error) {
+	state := e.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) { // https://specifications.freedesktop.org/basedir-spec
+		home := e.Getenv("HOME")
+		if home == "" {
+			var err error
+			if home, err = os.UserHomeDir(); err != nil {
+				return "", err
+			}
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "foreman"), nil
 }
 
 // UserAgent returns the name and version under which the program calls servers.

@@ -125,7 +125,7 @@ type Memory struct {
 func memoryKeys(spec Spec) schema.Table {
 	return schema.Table{
 		{Path: "memory", Doc: "Where the records of earlier work on issues are stored."},
-		{Path: "memory.db_path", Rule: homePath(spec.Home), Doc: "SQLite file of the memory. Absent: ~/.foreman/memory.db; with a PostgreSQL queue, that database."},
+		{Path: "memory.db_path", Rule: homePath(spec.Home), Doc: "SQLite file of the memory. Absent: memory.db in the default folder of queue.db_path; with a PostgreSQL queue, that database."},
 	}
 }
 
@@ -148,7 +148,7 @@ type Telemetry struct {
 func telemetryKeys() schema.Table {
 	return schema.Table{
 		{Path: "telemetry", Doc: "Where traces go."},
-		{Path: "telemetry.endpoint", Doc: "Address of an OpenTelemetry collector (OTLP over HTTP). Absent: no traces.",
+		{Path: "telemetry.endpoint", Doc: "Address of an OpenTelemetry collector (OTLP over HTTP). Absent: $OTEL_EXPORTER_OTLP_ENDPOINT; without it, no traces.",
 			Rule: schema.Text("the address of a collector, such as http://127.0.0.1:4318", func(s string) bool { return s == "" || webAddress(s) })},
 	}
 }

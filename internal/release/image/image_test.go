@@ -77,7 +77,7 @@ func TestWrite(t *testing.T) {
 		t.Error(diff)
 	}
 	// The databases lie below the home folder by default, which the user may write to.
-	if diff := cmp.Diff([]string{"HOME=/var/lib/foremand"}, config.Config.Env); diff != "" {
+	if diff := cmp.Diff([]string{"HOME=/var/lib/foremand", "XDG_STATE_HOME=/var/lib/foremand"}, config.Config.Env); diff != "" {
 		t.Error(diff)
 	}
 	want := []string{

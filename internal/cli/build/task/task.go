@@ -97,15 +97,11 @@ func folders(ctx context.Context, env cli.Env, o *build.Options) error {
 	if o.State != "" {
 		return nil
 	}
-	state := env.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) { // https://specifications.freedesktop.org/basedir-spec
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return command.Failed(fmt.Errorf("find a folder for the run: %w; name one by --worktrees", err))
-		}
-		state = filepath.Join(home, ".local", "state")
+	state, err := env.StateDir()
+	if err != nil {
+		return command.Failed(fmt.Errorf("find a folder for the run: %w; name one by --worktrees", err))
 	}
-	o.State = filepath.Join(state, "foreman", "build", name)
+	o.State = filepath.Join(state, "build", name)
 	return nil
 }
 

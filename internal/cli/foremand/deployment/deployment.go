@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -32,7 +33,7 @@ func Load(ctx context.Context, env process.Env, path string) (*serverconfig.Conf
 }
 
 // Databases returns the locations of a server's databases: from non-empty flags, else from the
-// configuration, else in ~/.foreman. If the queue is in PostgreSQL, the memory's default is the
+// configuration, else in the user's folder for state, or in ~/.foreman if one is there. If the queue is in PostgreSQL, the memory's default is the
 // same database, and a file is an error. No error contains a location, because it may contain a
 // password.
 func Databases(env process.Env, flags database.Locations, s *serverconfig.Config) (database.Locations, error) {
@@ -41,18 +42,40 @@ func Databases(env process.Env, flags database.Locations, s *serverconfig.Config
 			return database.Locations{}, fmt.Errorf("%s: %w", flag, err)
 		}
 	}
-	file := func(name string) string { return filepath.Join(env.Getenv("HOME"), ".foreman", name) }
-	at := database.Locations{Queue: cmp.Or(flags.Queue, string(s.Queue.URL), s.Queue.DBPath, file("queue.db"))}
-	at.Memory = cmp.Or(flags.Memory, s.Memory.DBPath)
+	at := database.Locations{Queue: cmp.Or(flags.Queue, string(s.Queue.URL), s.Queue.DBPath), Memory: cmp.Or(flags.Memory, s.Memory.DBPath)}
+	if at.Queue == "" || at.Memory == "" && !serverconfig.Postgres(at.Queue) {
+		dir, err := folder(env)
+		if err != nil {
+			return database.Locations{}, fmt.Errorf("find a folder for the databases: %w; name the files by --queue-db and --db", err)
+		}
+		at.Queue = cmp.Or(at.Queue, filepath.Join(dir, queueFile))
+		at.Memory = cmp.Or(at.Memory, filepath.Join(dir, memoryFile))
+	}
 	switch {
-	case at.Memory == "" && serverconfig.Postgres(at.Queue):
-		at.Memory = at.Queue
 	case at.Memory == "":
-		at.Memory = file("memory.db")
+		at.Memory = at.Queue
 	case serverconfig.Postgres(at.Queue) && !serverconfig.Postgres(at.Memory):
 		return database.Locations{}, fmt.Errorf("find the memory: %w; remove --db or memory.db_path", serverconfig.ErrLocalMemory)
 	}
 	return at, nil
+}
+
+// The files that are neither named by a flag nor configured.
+const (
+	queueFile  = "queue.db"
+	memoryFile = "memory.db"
+)
+
+// folder returns the folder of databases without a configured place: the user's folder for state. The published
+// harness kept them in ~/.foreman, which is used if one of them is there.
+func folder(env process.Env) (string, error) {
+	former := filepath.Join(env.Getenv("HOME"), ".foreman")
+	for _, name := range []string{queueFile, memoryFile} {
+		if _, err := os.Stat(filepath.Join(former, name)); err == nil {
+			return former, nil
+		}
+	}
+	return env.StateDir()
 }
 
 // Find returns where the databases are, as [Databases] does, with the configuration at a

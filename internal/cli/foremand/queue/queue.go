@@ -10,7 +10,7 @@ import (
 
 const help = `These commands work on the queue itself, beside a server that runs or without one: on
 the database that --queue-db names, else on that of the configuration, else on
-~/.foreman/queue.db.`
+foreman/queue.db in the user's folder for state, such as ~/.local/state.`
 
 // Command returns the command queue with those below it.
 func Command(env process.Env) *cobra.Command {

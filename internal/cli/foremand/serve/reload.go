@@ -133,7 +133,7 @@ func (r *reloader) take() *serverconfig.Config {
 // serve runs one server until ctx ends. began reports whether it could be opened.
 func (r *reloader) serve(ctx context.Context, l assembly.KeptListener, s *serverconfig.Config) (began bool, err error) {
 	h, err := assembly.Open(ctx, assembly.Options{
-		Settings: s, Databases: r.at, Version: r.o.Env.Version, Now: r.o.Env.Now, Log: r.log, Limits: r.limits, Listener: l, Reload: r.reload,
+		Settings: s, Databases: r.at, Version: r.o.Env.Version, Getenv: r.o.Env.Getenv, Now: r.o.Env.Now, Log: r.log, Limits: r.limits, Listener: l, Reload: r.reload,
 	})
 	if err != nil {
 		return false, err

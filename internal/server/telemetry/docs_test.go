@@ -1,6 +1,7 @@
 package telemetry_test
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,94 +14,165 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// TestDocs checks that docs/server/metrics.md lists exactly the existing metrics, and that its alerts are
-// complete and use only these metrics.
+// The files for Prometheus and Grafana.
+const (
+	alertsFolder  = "../../../deploy/prometheus"
+	alertsFile    = "foremand.rules.yml"
+	dashboardFile = "../../../deploy/grafana/foremand.json"
+)
+
+// A ruleFile is a file of rules for Prometheus.
+type ruleFile struct {
+	Groups []ruleGroup `yaml:"groups"`
+}
+
+type ruleGroup struct {
+	Name  string `yaml:"name"`
+	Rules []rule `yaml:"rules"`
+}
+
+type rule struct {
+	Record      string            `yaml:"record,omitempty"`
+	Alert       string            `yaml:"alert,omitempty"`
+	Expr        string            `yaml:"expr"`
+	For         string            `yaml:"for,omitempty"`
+	Labels      map[string]string `yaml:"labels,omitempty"`
+	Annotations map[string]string `yaml:"annotations,omitempty"`
+}
+
+// TestDocs checks that docs/server/metrics.md lists exactly the existing metrics.
 func TestDocs(t *testing.T) {
 	t.Parallel()
-	doc, err := os.ReadFile("../../../docs/server/metrics.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden, err := os.ReadFile("testdata/metrics.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var have []string
-	for _, m := range regexp.MustCompile(`(?m)^# TYPE (foreman_\w+)`).FindAllStringSubmatch(string(golden), -1) {
-		have = append(have, m[1])
-	}
-	table, _, ok := strings.Cut(string(doc), "Alerts to begin with:")
+	text := read(t, "../../../docs/server/metrics.md")
+	table, _, ok := strings.Cut(text, "Alerts to begin with")
 	if !ok {
-		t.Fatal("there are no alerts")
+		t.Fatal("there are no metrics")
 	}
-	if diff := cmp.Diff(have, metricsIn(table)); diff != "" {
+	if diff := cmp.Diff(exported(t), metricsIn(table)); diff != "" {
 		t.Errorf("metrics that there are, and those in the table (-have +told):\n%s", diff)
-	}
-	alerts := alertsIn(t, string(doc))
-	for _, name := range metricsIn(alerts) {
-		if !slices.Contains(have, name) {
-			t.Errorf("an alert looks at %s, which there is not", name)
-		}
-	}
-	var file struct {
-		Groups []struct {
-			Rules []struct {
-				Alert, Expr string
-				Annotations map[string]string
-			}
-		}
-	}
-	if err := yaml.Unmarshal([]byte(alerts), &file); err != nil || len(file.Groups) != 1 {
-		t.Fatal("the alerts are no YAML", err)
-	}
-	for _, r := range file.Groups[0].Rules {
-		if r.Alert == "" || r.Expr == "" || r.Annotations["summary"] == "" {
-			t.Errorf("%+v is not complete", r)
-		}
 	}
 }
 
-// TestAlerts lets promtool check the alerts in docs/server/metrics.md, and their reaction to the events in
-// testdata/alerts.yml.
-func TestAlerts(t *testing.T) {
+// TestAlertRules checks that the alerts are complete and use only existing metrics. It lets promtool check
+// them, and their reaction to the events of the test file beside them.
+func TestAlertRules(t *testing.T) {
 	t.Parallel()
-	promtool, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Skip("promtool is needed, and not installed")
+	text := read(t, filepath.Join(alertsFolder, alertsFile))
+	checkMetrics(t, "an alert", text)
+	var file ruleFile
+	if err := yaml.Unmarshal([]byte(text), &file); err != nil || len(file.Groups) != 1 || len(file.Groups[0].Rules) < 10 {
+		t.Fatal("the alerts are no YAML, or few", err)
 	}
-	doc, err := os.ReadFile("../../../docs/server/metrics.md")
-	if err != nil {
-		t.Fatal(err)
+	for _, r := range file.Groups[0].Rules {
+		if r.Alert == "" || r.Expr == "" || r.Annotations["summary"] == "" || r.Labels["severity"] == "" {
+			t.Errorf("%+v is not complete", r)
+		}
 	}
-	tests, err := os.ReadFile("testdata/alerts.yml")
+	promtool(t, alertsFolder, "check", "rules", alertsFile)
+	promtool(t, alertsFolder, "test", "rules", "foremand.rules.test.yml")
+}
+
+// TestDashboard checks that the dashboard for Grafana uses only existing metrics and variables, that its
+// panels do not overlap, and lets promtool check its expressions.
+func TestDashboard(t *testing.T) {
+	t.Parallel()
+	text := read(t, dashboardFile)
+	checkMetrics(t, "a panel", text)
+	type place struct{ X, Y, W, H int }
+	var board struct {
+		UID, Title string
+		Panels     []struct {
+			ID          int
+			Type, Title string
+			GridPos     place
+			Targets     []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &board); err != nil || board.UID == "" || board.Title == "" {
+		t.Fatal("the dashboard is not complete", err)
+	}
+	group, used := ruleGroup{Name: "dashboard"}, map[place]string{}
+	variables := strings.NewReplacer("$__rate_interval", "5m", "$job", "foremand")
+	for _, p := range board.Panels {
+		if p.Title == "" || p.Type != "row" && len(p.Targets) == 0 {
+			t.Errorf("panel %d shows nothing", p.ID)
+		}
+		for x := p.GridPos.X; x < p.GridPos.X+p.GridPos.W; x++ {
+			for y := p.GridPos.Y; y < p.GridPos.Y+p.GridPos.H; y++ {
+				if other := used[place{X: x, Y: y}]; other != "" || x > 23 {
+					t.Fatalf("%s lies on %s, or beside the dashboard", p.Title, other)
+				}
+				used[place{X: x, Y: y}] = p.Title
+			}
+		}
+		for _, target := range p.Targets {
+			expr := variables.Replace(target.Expr)
+			if strings.Contains(expr, "$") {
+				t.Errorf("%s: an unknown variable in %s", p.Title, target.Expr)
+			}
+			group.Rules = append(group.Rules, rule{Record: "panel:expression", Expr: expr, Labels: map[string]string{"expression": expr}})
+		}
+	}
+	if len(group.Rules) < 15 {
+		t.Errorf("only %d expressions", len(group.Rules))
+	}
+	rules, err := yaml.Marshal(ruleFile{[]ruleGroup{group}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{"alerts-of-docs.yml": alertsIn(t, string(doc)), "alerts.yml": string(tests)} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.WriteFile(filepath.Join(dir, "dashboard.yml"), rules, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"check", "rules", "alerts-of-docs.yml"}, {"test", "rules", "alerts.yml"}} {
-		cmd := exec.CommandContext(t.Context(), promtool, args...)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
+	promtool(t, dir, "check", "rules", "dashboard.yml")
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// promtool runs promtool in a folder. If it is not installed, the rest of the test is skipped.
+func promtool(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	path, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("promtool is needed, and not installed")
+	}
+	cmd := exec.CommandContext(t.Context(), path, args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }
 
-// alertsIn returns the rules for alerts in docs/server/metrics.md.
-func alertsIn(t *testing.T, doc string) string {
+// exported lists the metrics of the golden file.
+func exported(t *testing.T) []string {
 	t.Helper()
-	_, rest, ok := strings.Cut(doc, "Alerts to begin with:")
-	_, rest, fence := strings.Cut(rest, "```yaml\n")
-	alerts, _, ended := strings.Cut(rest, "```")
-	if !ok || !fence || !ended {
-		t.Fatal("there are no alerts")
+	var have []string
+	for _, m := range regexp.MustCompile(`(?m)^# TYPE (foreman_\w+)`).FindAllStringSubmatch(read(t, "testdata/metrics.txt"), -1) {
+		have = append(have, m[1])
 	}
-	return alerts
+	return have
+}
+
+// checkMetrics reports metrics in a text that there are not.
+func checkMetrics(t *testing.T, what, text string) {
+	t.Helper()
+	have := exported(t)
+	for _, name := range metricsIn(text) {
+		base := name
+		for _, part := range []string{"_bucket", "_count", "_sum"} { // of a histogram
+			base = strings.TrimSuffix(base, part)
+		}
+		if !slices.Contains(have, name) && !slices.Contains(have, base) {
+			t.Errorf("%s looks at %s, which there is not", what, name)
+		}
+	}
 }
 
 // metricsIn lists the metrics in a text, without duplicates.

@@ -28,7 +28,8 @@ func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *c
 		limits = NewLimits(o.Log)
 	}
 	meter, err := telemetry.New(ctx, telemetry.Options{
-		Version: o.Version, Endpoint: o.Settings.Telemetry.Endpoint, Polls: polls, Log: o.Log, Now: o.Now,
+		Version: o.Version, Endpoint: o.Settings.Telemetry.Endpoint, Getenv: o.Getenv, Polls: polls, Log: o.Log, Now: o.Now,
+		Model:  telemetry.Model{Provider: o.Settings.LLM.Provider, Name: o.Settings.LLM.Model},
 		Limits: func() []telemetry.Limit { return limits.list(o.Now()) },
 	})
 	if err != nil {

@@ -14,9 +14,11 @@ import (
 type Options struct {
 	Settings  *serverconfig.Config
 	Databases database.Locations
-	Version   string           // of the program; may be empty
-	Now       func() time.Time // nil: time.Now
-	Log       *slog.Logger
+	Version   string // of the program; may be empty
+	// Getenv returns variables of the process's environment; nil: those of OpenTelemetry count as unset.
+	Getenv func(string) string
+	Now    func() time.Time // nil: time.Now
+	Log    *slog.Logger
 	// Limits are GitHub's limits, of an earlier server in this process; nil: none are known.
 	Limits *Limits
 	// Listener is the server's own listener, without TLS; nil: Open listens on the configured

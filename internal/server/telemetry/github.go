@@ -2,10 +2,11 @@ package telemetry
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
+	semconv "go.opentelemetry.io/otel/semconv/v1.40.0"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -25,7 +26,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	var s trace.Span
 	if ctx := r.Context(); trace.SpanContextFromContext(ctx).IsValid() {
 		// The span omits the path, which contains names of labels.
-		_, s = t.tracer.start(ctx, "GitHub "+method, "", attribute.String("http.request.method", method), attribute.String("server.address", r.URL.Hostname()))
+		_, s = t.tracer.begin(ctx, method, "", trace.WithSpanKind(trace.SpanKindClient),
+			trace.WithAttributes(semconv.HTTPRequestMethodKey.String(method), semconv.ServerAddress(r.URL.Hostname()), semconv.ServerPort(port(r.URL))))
 	}
 	res, err := t.base.RoundTrip(r)
 	code := 0
@@ -34,10 +36,21 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		t.recordLimits(res)
 	}
 	if s != nil {
-		finish(s, err, attribute.Int("http.response.status_code", code))
+		finishHTTP(s, code, http.StatusBadRequest)
 	}
 	t.metrics.githubTime.WithLabelValues(method, strconv.Itoa(code)).Observe(t.now().Sub(begin).Seconds())
 	return res, err
+}
+
+// port returns the port of an address.
+func port(u *url.URL) int {
+	if n, err := strconv.Atoi(u.Port()); err == nil {
+		return n
+	}
+	if u.Scheme == "http" {
+		return 80
+	}
+	return 443
 }
 
 // recordLimits records the state of GitHub's rate limits.

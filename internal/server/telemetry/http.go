@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
+	semconv "go.opentelemetry.io/otel/semconv/v1.40.0"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -26,7 +26,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !h.tracer.on():
 	case v == "webhook":
-		ctx, webhook = h.tracer.start(ctx, "webhook", "")
+		ctx, webhook = h.tracer.begin(ctx, r.Method+" "+webhookPath, "", trace.WithSpanKind(trace.SpanKindServer),
+			trace.WithAttributes(semconv.HTTPRequestMethodKey.String(r.Method), semconv.HTTPRoute(webhookPath), semconv.URLPath(webhookPath)))
 	default:
 		// Our spans link to the caller's trace.
 		if caller := parseTraceparent(r.Header.Get("Traceparent")); caller.IsValid() {
@@ -40,10 +41,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	code := s.code()
 	if webhook != nil {
-		finish(webhook, nil, attribute.Int("http.response.status_code", code))
+		finishHTTP(webhook, code, http.StatusInternalServerError)
 	}
 	h.metrics.httpTime.WithLabelValues(v, strconv.Itoa(code)).Observe(h.now().Sub(begin).Seconds())
 }
+
+const webhookPath = "/github/webhook"
 
 // verb returns the label value for a request, by the pattern that it matches.
 func verb(r *http.Request) string {
@@ -58,11 +61,11 @@ func verb(r *http.Request) string {
 		return strings.TrimPrefix(path, "/queue/")
 	case "/harness/result":
 		return "result"
-	case "/github/webhook":
+	case webhookPath:
 		return "webhook"
 	case "/metrics":
 		return "metrics"
-	case "/healthcheck", "/healthcheck/ready":
+	case "/healthcheck", "/healthcheck/ready", "/healthz", "/livez", "/readyz":
 		return "health"
 	case "/queue/tasks/{id}/retry", "/queue/tasks/{id}/ask-again", "/queue/tasks/{id}/cancel":
 		return "operator"

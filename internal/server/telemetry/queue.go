@@ -18,11 +18,12 @@ type measuredQueue struct {
 	metrics *metrics
 	tracer  *tracer
 	now     func() time.Time
+	model   Model
 	open    inFlight
 }
 
-func newMeasuredQueue(q queue.Queue, m *metrics, t *tracer, now func() time.Time) *measuredQueue {
-	return &measuredQueue{Queue: q, metrics: m, tracer: t, now: now, open: inFlight{list: map[string]started{}}}
+func newMeasuredQueue(q queue.Queue, m *metrics, t *tracer, o Options) *measuredQueue {
+	return &measuredQueue{Queue: q, metrics: m, tracer: t, now: o.Now, model: o.Model, open: inFlight{list: map[string]started{}}}
 }
 
 // maxInFlight limits the claims that are remembered.
@@ -38,6 +39,7 @@ type inFlight struct {
 type started struct {
 	at    time.Time
 	trace string // traceparent of the event
+	agent string // as a label
 }
 
 func (f *inFlight) begin(task string, s started) {
@@ -88,7 +90,7 @@ func (q *measuredQueue) countError(verb string, err error) {
 // Enqueue implements queue.Queue.
 func (q *measuredQueue) Enqueue(ctx context.Context, task queue.Task) (queue.Enqueued, error) {
 	o := originOf(task.Origin)
-	ctx, span := q.tracer.start(ctx, "enqueue", o.Trace, taskID(task.ID))
+	ctx, span := q.tracer.start(ctx, enqueued(task.ID), o.Trace)
 	got, err := q.Queue.Enqueue(ctx, task)
 	finish(span, err, attribute.String("foreman.how", string(got.Outcome)))
 	q.countError("enqueue", err)
@@ -107,13 +109,14 @@ func (q *measuredQueue) ClaimNext(ctx context.Context, agent string, o queue.Cla
 		return got, err
 	}
 	now := q.now()
-	q.metrics.claims.WithLabelValues(q.metrics.labels.of("agent", agent)).Inc()
+	label := q.metrics.labels.of("agent", agent)
+	q.metrics.claims.WithLabelValues(label).Inc()
 	if got.Attempt == 1 {
 		q.metrics.pendingTime.Observe(max(now.Sub(got.Enqueued).Seconds(), 0))
 	}
 	parent := originOf(got.Origin).Trace
-	q.open.begin(got.ID, started{at: now, trace: parent})
-	q.tracer.record(ctx, "claim", parent, begin, taskID(got.ID), attribute.Int("foreman.attempt", got.Attempt))
+	q.open.begin(got.ID, started{at: now, trace: parent, agent: label})
+	q.tracer.record(ctx, claimed(got.ID), parent, begin, attribute.Int("foreman.attempt", got.Attempt))
 	return got, nil
 }
 
@@ -128,8 +131,8 @@ func (q *measuredQueue) Heartbeat(ctx context.Context, ref queue.Ref, lease time
 // Complete implements queue.Queue.
 func (q *measuredQueue) Complete(ctx context.Context, ref queue.Ref, decision []byte) (queue.Receipt, error) {
 	parent := q.open.get(ref.ID).trace
-	ctx, span := q.tracer.start(ctx, "complete", parent, taskID(ref.ID))
-	got, err := q.Queue.Complete(ctx, ref, decision)
+	within, span := q.tracer.start(ctx, completed(ref.ID), parent)
+	got, err := q.Queue.Complete(within, ref, decision)
 	finish(span, err, attribute.Bool("foreman.accepted", got.Accepted))
 	q.countError("complete", err)
 	what := outcome(err)
@@ -138,6 +141,7 @@ func (q *measuredQueue) Complete(ctx context.Context, ref queue.Ref, decision []
 		what = "accepted"
 		if s, ok := q.open.end(ref.ID); ok {
 			q.metrics.agentTime.Observe(max(q.now().Sub(s.at).Seconds(), 0))
+			q.tracer.decided(ctx, s, q.model, ref.ID)
 		}
 	case err == nil:
 		what = "ignored" // late, a duplicate, or of an unknown task

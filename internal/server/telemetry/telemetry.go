@@ -34,8 +34,12 @@ type Options struct {
 	Version string // of the program; empty: "unknown"
 	// Endpoint is the address of an OpenTelemetry collector, such as
 	// http://127.0.0.1:4318, for traces by OTLP over HTTP. A path other than "/" is used
-	// as it is. Empty: no traces.
+	// as it is. Empty: that of OTEL_EXPORTER_OTLP_ENDPOINT; without this, no traces.
 	Endpoint string
+	// Getenv returns variables of the environment. It must be that of the process, which the
+	// OpenTelemetry libraries read. Nil: none turns traces on or off.
+	Getenv func(string) string
+	Model  Model // that tasks name; zero: none
 	// Exporter receives the traces in place of Endpoint. Nil: Endpoint is used.
 	Exporter sdk.SpanExporter
 	// Polls returns the state of polling, for every scrape. Nil: this server does not poll.
@@ -47,6 +51,9 @@ type Options struct {
 	Now      func() time.Time // nil: time.Now
 	Log      *slog.Logger     // nil discards
 }
+
+// A Model is a model that agents are asked to use.
+type Model struct{ Provider, Name string }
 
 // A Telemetry collects metrics and traces. It is safe for concurrent use. The methods of a
 // nil one measure nothing.
@@ -66,9 +73,12 @@ func New(ctx context.Context, o Options) (*Telemetry, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Exporter == nil && o.Endpoint != "" {
+	if o.Getenv == nil {
+		o.Getenv = func(string) string { return "" }
+	}
+	if o.Exporter == nil {
 		var err error
-		if o.Exporter, err = newExporter(ctx, o.Endpoint); err != nil {
+		if o.Exporter, err = newExporter(ctx, o); err != nil {
 			return nil, fmt.Errorf("telemetry: %w", err)
 		}
 	}
@@ -84,7 +94,7 @@ func New(ctx context.Context, o Options) (*Telemetry, error) {
 		registry.MustRegister(newLimitCollector(o.Limits, o.Now))
 	}
 	return &Telemetry{
-		o: o, registry: registry, metrics: newMetrics(registry, o.Version), tracer: newTracer(o.Exporter, o.Version, o.Log),
+		o: o, registry: registry, metrics: newMetrics(registry, o.Version), tracer: newTracer(ctx, o.Exporter, o.Version, o.Log),
 	}, nil
 }
 
@@ -126,7 +136,7 @@ func (t *Telemetry) Queue(q queue.Queue) (queue.Queue, error) {
 	if err := t.registry.Register(newStatsCollector(q, t.o, t.metrics.labels)); err != nil {
 		return nil, fmt.Errorf("telemetry: Queue was called before: %w", err)
 	}
-	return newMeasuredQueue(q, t.metrics, t.tracer, t.o.Now), nil
+	return newMeasuredQueue(q, t.metrics, t.tracer, t.o), nil
 }
 
 // Handler measures the responses of the HTTP API, and begins the trace of a webhook. Streams
@@ -165,7 +175,7 @@ func (t *Telemetry) Span(ctx context.Context, parent, task string) (_ context.Co
 	if t == nil || !t.tracer.on() {
 		return ctx, func(error) {}
 	}
-	ctx, s := t.tracer.start(ctx, "apply", parent, taskID(task))
+	ctx, s := t.tracer.start(ctx, applied(task), parent)
 	return ctx, func(err error) { finish(s, err) }
 }
 

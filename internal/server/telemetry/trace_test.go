@@ -5,14 +5,18 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/org/foreman-action/internal/server/telemetry"
@@ -105,13 +109,15 @@ func TestTrace(t *testing.T) {
 	for _, s := range spans.GetSpans() {
 		names[s.Name] = ids[s.Parent.SpanID().String()]
 	}
+	const webhook = "POST /github/webhook"
 	want := map[string]string{
-		"webhook": "", "enqueue": "webhook", "claim": "webhook", "complete": "webhook", "apply": "webhook", "GitHub POST": "apply",
+		webhook: "", "enqueue tasks": webhook, "claim tasks": webhook, "complete tasks": webhook, "invoke_agent " + agent: webhook,
+		"apply decisions": webhook, "POST": "apply decisions",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("steps and what they are part of (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]string{"complete": "0af7651916cd43dd8448eb211c80319c"}, links); diff != "" {
+	if diff := cmp.Diff(map[string]string{"complete tasks": "0af7651916cd43dd8448eb211c80319c", "invoke_agent " + agent: "0af7651916cd43dd8448eb211c80319c"}, links); diff != "" {
 		t.Errorf("links (-want +got):\n%s", diff)
 	}
 	all, err := json.Marshal(spans.GetSpans())
@@ -147,7 +153,7 @@ func TestTraceBegins(t *testing.T) {
 		}
 		got = append(got, s.Name+" "+in+" "+s.Status.Description)
 	}
-	want := []string{"event the event's ", "enqueue the event's ", "claim the event's ", "apply the event's error", "apply its own trace "}
+	want := []string{"create tasks the event's ", "enqueue tasks the event's ", "claim tasks the event's ", "apply decisions the event's error", "apply decisions its own trace "}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -186,7 +192,7 @@ func TestOTLP(t *testing.T) {
 	if one.path != "/v1/traces" || one.kind != "application/x-protobuf" || one.auth != "Basic bWU6czNjcmV0" {
 		t.Errorf("got %s, %s, %s", one.path, one.kind, one.auth)
 	}
-	for _, want := range []string{"foremand", "v1.2.3", "webhook", "enqueue", "foreman.task_id", id(1)} {
+	for _, want := range []string{"foremand", "v1.2.3", "/github/webhook", "enqueue tasks", "messaging.message.id", id(1)} {
 		if !strings.Contains(one.body, want) {
 			t.Errorf("%q was not sent", want)
 		}
@@ -215,5 +221,107 @@ func TestOTLPDown(t *testing.T) {
 		if _, err := telemetry.New(t.Context(), telemetry.Options{Endpoint: endpoint}); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: got %v", endpoint, err)
 		}
+	}
+}
+
+// TestConventions checks the kinds and attributes of spans.
+func TestConventions(t *testing.T) {
+	t.Parallel()
+	kept := &keeper{InMemoryExporter: tracetest.NewInMemoryExporter()}
+	r := newRig(t, telemetry.Options{Exporter: kept, Model: telemetry.Model{Provider: "anthropic", Name: "claude"}})
+	parent := r.webhook(1, nil)
+	c := r.claim()
+	r.complete(c.ID)
+	ctx, end := r.Span(t.Context(), parent, c.ID)
+	gh := r.Transport(roundTrip(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusForbidden, Body: http.NoBody}, nil
+	}))
+	res, err := gh.RoundTrip(httptest.NewRequestWithContext(ctx, http.MethodPatch, "https://api.github.com/repos/o/r/issues/1", http.NoBody))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	end(queue.ErrLost)
+	if err := r.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range kept.GetSpans() {
+		line := fmt.Sprintf("%s (%s)", s.Name, s.SpanKind)
+		if s.Status.Code == codes.Error {
+			line += " error"
+		}
+		set := attribute.NewSet(s.Attributes...)
+		for _, a := range set.ToSlice() {
+			line += " " + string(a.Key) + "=" + a.Value.Emit()
+		}
+		got = append(got, strings.ReplaceAll(line, id(1), "ID"))
+	}
+	golden(t, "testdata/spans.txt", strings.Join(got, "\n")+"\n")
+}
+
+// TestOTLPVariables checks the variables of OpenTelemetry, which the libraries read from the process.
+func TestOTLPVariables(t *testing.T) {
+	type request struct{ path, header, body string }
+	for _, tt := range []struct {
+		name     string
+		vars     map[string]string
+		endpoint bool   // is configured, too
+		path     string // empty: nothing is sent
+		want     []string
+		log      string
+	}{
+		{name: "none"},
+		{
+			name: "an endpoint", path: "/v1/traces",
+			vars: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "URL", "OTEL_SERVICE_NAME": "triage", "OTEL_RESOURCE_ATTRIBUTES": "service.name=other,team=blue", "OTEL_EXPORTER_OTLP_HEADERS": "X-Key=abc"},
+			want: []string{"triage", "team", "blue", "abc", "v1.2.3"},
+		},
+		{name: "an endpoint for traces", path: "/here", vars: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "URL/here"}, want: []string{"foremand"}},
+		{name: "the configuration wins", path: "/configured", endpoint: true, vars: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SERVICE_NAME": "triage"}, want: []string{"triage"}},
+		{name: "no exporter", vars: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "URL", "OTEL_TRACES_EXPORTER": "none"}},
+		{name: "disabled", endpoint: true, vars: map[string]string{"OTEL_SDK_DISABLED": "TRUE"}},
+		{name: "a sampler", vars: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "URL", "OTEL_TRACES_SAMPLER": "always_off"}},
+		{name: "gRPC", path: "/v1/traces", vars: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "URL", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, log: "traces are sent as http/protobuf"},
+		{name: "a wrong attribute", path: "/v1/traces", vars: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "URL", "OTEL_RESOURCE_ATTRIBUTES": "team"}, want: []string{"foremand"}, log: "OTEL_RESOURCE_ATTRIBUTES is ignored"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := make(chan request, 9)
+			srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				b, _ := io.ReadAll(r.Body)
+				got <- request{r.URL.Path, r.Header.Get("X-Key"), string(b)}
+			}))
+			defer srv.Close()
+			for name, value := range tt.vars {
+				t.Setenv(name, strings.Replace(value, "URL", srv.URL, 1))
+			}
+			var log bytes.Buffer
+			o := telemetry.Options{Getenv: os.Getenv, Log: slog.New(slog.NewTextHandler(&log, nil))}
+			if tt.endpoint {
+				o.Endpoint = srv.URL + "/configured"
+			}
+			r := newRig(t, o)
+			r.webhook(1, nil)
+			if err := r.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			close(got)
+			one, sent := <-got
+			if sent != (tt.path != "") || one.path != tt.path {
+				t.Fatalf("sent %t to %q, want %q", sent, one.path, tt.path)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(one.body+one.header, want) {
+					t.Errorf("%q was not sent", want)
+				}
+			}
+			if text := log.String(); !strings.Contains(text, tt.log) || tt.log == "" && text != "" {
+				t.Errorf("the log says %q, want %q", text, tt.log)
+			}
+		})
+	}
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:s3cret")
+	if _, err := telemetry.New(t.Context(), telemetry.Options{Getenv: os.Getenv}); err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_ENDPOINT") {
+		t.Errorf("got %v", err)
 	}
 }

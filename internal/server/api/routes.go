@@ -42,6 +42,9 @@ func (h handlers) routes() map[string]route {
 		"POST /server/reload":              {access.Operators, h.operators.reload},
 		"GET /healthcheck":                 {access.Anyone, h.health.alive},
 		"GET /healthcheck/ready":           {access.Anyone, h.health.ready},
+		"GET /healthz":                     {access.Anyone, h.health.alive},
+		"GET /livez":                       {access.Anyone, h.health.alive},
+		"GET /readyz":                      {access.Anyone, h.health.ready},
 		"POST /github/webhook":             {access.Anyone, func(w http.ResponseWriter, r *http.Request, _ access.Caller) error { return h.webhook.Handle(w, r) }},
 	}
 	for _, pattern := range agentPatterns {
@@ -106,7 +109,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) {
 // below it.
 func reserved(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return slices.Contains([]string{"queue", "harness", "healthcheck", "github", "metrics", "server"}, first)
+	return slices.Contains([]string{"queue", "harness", "healthcheck", "healthz", "livez", "readyz", "github", "metrics", "server"}, first)
 }
 
 // withoutSlash returns the request for a mux. Its path has no slash at the end, because a mux would

@@ -22,9 +22,8 @@ func main() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	env := process.Env{
 		Getenv: os.Getenv, Environ: os.Environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Colour:   term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "",
-		Terminal: term.IsTerminal(int(os.Stderr.Fd())),
-		Program:  os.Args[0],
+		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), Terminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Program: os.Args[0],
 	}
 	code := cli.Main(ctx, env, os.Args[1:])
 	stop()

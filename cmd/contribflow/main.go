@@ -18,7 +18,7 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	code := contribflow.Main(ctx, process.Env{
 		Getenv: os.Getenv, LookupEnv: os.LookupEnv, Environ: os.Environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Colour: term.IsTerminal(int(os.Stdout.Fd())), Terminal: term.IsTerminal(int(os.Stderr.Fd())), Program: os.Args[0],
+		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), Terminal: term.IsTerminal(int(os.Stderr.Fd())), Program: os.Args[0],
 	}, os.Args[1:])
 	stop()
 	os.Exit(code)

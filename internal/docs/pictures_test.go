@@ -56,8 +56,8 @@ func TestExplanationPicture(t *testing.T) {
 	const command = "rules explain --event event.json"
 	var screen bytes.Buffer
 	fmt.Fprintf(&screen, "\x1b[1m$ foreman %s\x1b[0m\n", command)
-	env := process.Env{Dir: dir, Stdout: &screen, Stderr: &screen, Colour: true}
-	if code := cli.Main(t.Context(), env, strings.Fields(command)); code != 0 {
+	env := process.Env{Dir: dir, Stdout: &screen, Stderr: &screen}
+	if code := cli.Main(t.Context(), env, strings.Fields("--color always "+command)); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, &screen)
 	}
 	comparePicture(t, "explanation.ansi", screen.String())

@@ -114,7 +114,8 @@ func commands(env process.Env, f *flags) *cobra.Command {
 	p.StringVarP(&f.cwd, "cwd", "C", "", "work in this `folder`")
 	p.StringVar(&f.config, "config", "", "read the configuration from this `file`")
 	p.BoolVar(&f.quiet, "quiet", false, "show no progress")
-	p.BoolVar(&f.noColour, "no-color", false, "print without colours")
+	p.BoolVar(&f.noColour, "no-color", false, "print without colours, like --color never")
+	group.ColourFlag(root, env)
 	p.BoolVar(&f.exitCode, "exit-code", false, "exit with 10 when blocked, 11 when failed, 12 when a person must approve")
 	p.BoolVar(&f.offline, "offline", false, "do not ask GitHub")
 	p.BoolVar(&f.ignoreBackoff, "ignore-backoff", false, "repeat requests that GitHub refused a moment ago")
@@ -123,7 +124,7 @@ func commands(env process.Env, f *flags) *cobra.Command {
 		root.AddCommand(v.command(env, f))
 	}
 	root.AddCommand(schemaCommand(env), rulesCommand(), demo.Command(env, showing(env, f)))
-	group.Help(root)
+	group.Finish(root, env)
 	return root
 }
 

@@ -26,6 +26,7 @@ func discoverVerb() verb {
 		long: `Search GitHub for open issues that suit the profile of the configuration, score them and list
 the best. A flag replaces that part of the profile; an empty one, such as --topic '', drops it.
 One run makes one search, and at most three reads for each candidate.`,
+		values: map[string][]string{"type": controller.Types()},
 		flags: func(f *pflag.FlagSet) {
 			f.StringArrayVar(&o.Languages, "lang", nil, "look in repositories in this `language`; may be repeated")
 			f.StringArrayVar(&o.Topics, "topic", nil, "look for issues about this `topic`; may be repeated")

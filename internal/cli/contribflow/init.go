@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/org/foreman-action/internal/coding/contrib/contract"
+	"github.com/org/foreman-action/internal/coding/contrib/controller"
 	"github.com/org/foreman-action/internal/coding/contrib/initialize"
 	"github.com/org/foreman-action/internal/coding/contrib/session"
 )
@@ -21,6 +22,7 @@ func initVerb() verb {
 			f.StringArrayVar(&o.Topics, "topic", nil, "look for issues about this `topic`; may be repeated")
 			f.StringArrayVar(&o.Types, "type", nil, "look for this `kind` of contribution; may be repeated")
 		},
+		values: map[string][]string{"type": controller.Types()},
 		check:  func([]string) error { return o.Check() },
 		writes: true,
 		run: func(_ context.Context, s session.Session, _ []string) (contract.Document, error) {

@@ -96,7 +96,7 @@ type screen struct {
 
 func newScreen(env process.Env, f flags) *screen {
 	return &screen{
-		env: env, painter: format.Painter{On: env.Colour && !f.noColour && env.Getenv("NO_COLOR") == ""},
+		env: env, painter: format.Painter{On: env.Coloured() && !f.noColour},
 		show: env.Terminal && !f.quiet && !f.json,
 	}
 }

@@ -28,6 +28,7 @@ if the review gate still passes and the contribution did not change since.`,
 			f.StringArrayVar(&o.Accept, "accept", nil, "accept a `check` that failed: sensitive_files, duplicate_content or patch_size; may be repeated")
 			f.StringVar(&o.InspectorResult, "inspector-result", "", "the `file` with the Inspector's result")
 		},
+		values: map[string][]string{"accept": {"sensitive_files", "duplicate_content", "patch_size"}},
 		check: func([]string) error {
 			if !isDraft {
 				return contract.Fail(contract.CodeUsage, "--draft=false: only draft pull requests are opened; a person marks them as ready on GitHub")

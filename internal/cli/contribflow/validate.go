@@ -32,6 +32,7 @@ lockfile may use the network. No code of the repository runs outside of the cont
 			f.StringVar(&o.Only, "only", "", "run only this `command`; a pull request needs a run of all of them")
 			f.StringArrayVar(&o.Accept, "accept", nil, "confirm that a person reviewed this part of the patch: `lockfile`")
 		},
+		values: map[string][]string{"sandbox": {"docker"}, "accept": {"lockfile"}},
 		check: func([]string) error {
 			if err := o.Check(); err != nil {
 				return command.Usage(err)

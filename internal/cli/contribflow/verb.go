@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/coding/contrib/contract"
 	"github.com/org/foreman-action/internal/coding/contrib/controller"
@@ -30,6 +31,7 @@ type verb struct {
 	use, short, long string
 	args             cobra.PositionalArgs // nil: none
 	flags            func(*pflag.FlagSet) // nil: it has none
+	values           map[string][]string  // that shells complete, by flag
 	writes           bool                 // acquires the lock of the folder
 	configured       bool                 // requires a valid configuration
 	// check validates the flags and arguments before any file is read or written; nil: always valid.
@@ -57,6 +59,9 @@ func (v verb) command(env process.Env, f *flags) *cobra.Command {
 	}
 	if v.flags != nil {
 		v.flags(c.Flags())
+	}
+	for flag, values := range v.values {
+		group.Values(c, flag, values...)
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		screen := newScreen(env, *f)

@@ -73,6 +73,6 @@ func commands(env process.Env) *cobra.Command {
 	root.SetFlagErrorFunc(group.FlagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(serve.Command(env), reload.Command(env), queue.Command(env), config.Command(env), backup.Command(env))
-	group.Help(root)
+	group.Finish(root, env)
 	return root
 }

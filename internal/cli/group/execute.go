@@ -12,7 +12,8 @@ func Root(env process.Env, short string, commands ...*cobra.Command) *cobra.Comm
 	root := Complete(&cobra.Command{Use: "foreman", Short: short, Version: env.Version, SilenceErrors: true, SilenceUsage: true}, env)
 	root.SetFlagErrorFunc(FlagError)
 	root.AddCommand(commands...)
-	Help(root)
+	ColourFlag(root, env)
+	Finish(root, env)
 	return root
 }
 

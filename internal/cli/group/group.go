@@ -64,21 +64,39 @@ func Known(c *cobra.Command, args []string) error {
 	return command.Usagef("unknown command %q for %q%s", args[0], c.CommandPath(), hint)
 }
 
-// Help adds the help command to root. Call it after adding all other commands. The help command
-// rejects unknown names.
-func Help(root *cobra.Command) {
+// Finish adds the commands that every program has: help, man and version. Call it after adding all other
+// commands. The help command rejects unknown names.
+func Finish(root *cobra.Command, env process.Env) {
+	root.AddCommand(manual(root.Name(), env), version())
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
-		if c.Name() != "help" {
-			continue
-		}
-		c.Args = func(_ *cobra.Command, args []string) error {
-			found, rest, err := root.Find(args)
-			if err != nil {
-				return command.Usage(err)
+		if c.Name() == "help" {
+			c.Args = func(_ *cobra.Command, args []string) error {
+				_, err := find(root, args)
+				return err
 			}
-			return Known(found, rest)
 		}
+	}
+	completeFlags(root)
+}
+
+// find returns the command that args name.
+func find(root *cobra.Command, args []string) (*cobra.Command, error) {
+	found, rest, err := root.Find(args)
+	if err != nil {
+		return nil, command.Usage(err)
+	}
+	return found, Known(found, rest)
+}
+
+// version returns the command that prints the version, as the flag --version does.
+func version() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(c.OutOrStdout(), "%s version %s\n", c.Root().Name(), c.Root().Version)
+			return err
+		},
 	}
 }
 

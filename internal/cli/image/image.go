@@ -18,7 +18,7 @@ var (
 )
 
 // Main runs the action and returns the exit code. args, without the program's name, are empty or
-// "action". With "--version" it prints the version instead. Any other command is in the program of a
+// "action". With "version" or "--version" it prints the version instead. Any other command is in the program of a
 // release's archive.
 func Main(ctx context.Context, env process.Env, args []string) int {
 	env.Version, env.Repository = command.Version(buildVersion), buildRepository
@@ -26,7 +26,7 @@ func Main(ctx context.Context, env process.Env, args []string) int {
 		switch {
 		case len(args) == 0, len(args) == 1 && args[0] == "action":
 			return action.Run(ctx, env)
-		case len(args) == 1 && args[0] == "--version":
+		case len(args) == 1 && (args[0] == "--version" || args[0] == "version"):
 			return env.Print("foreman version " + env.Version + "\n")
 		}
 		return command.Usage(fmt.Errorf("%s: this image runs only \"action\"; the other commands are in foreman's archive at https://github.com/%s/releases",

@@ -65,6 +65,19 @@ func RunRecipes(ctx context.Context, o Options) error {
 	return o.Env.Print(o.nextSteps(root, repo, p, list))
 }
 
+// recipeNames returns the values of --recipe.
+func recipeNames() []string {
+	all, err := recipes.All()
+	if err != nil {
+		return nil
+	}
+	names := []string{listRecipes}
+	for _, r := range all {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
 // joined returns the rule file of the recipes, and the tests that do not pass in it and are left
 // out: each recipe expects the results of its own rules.
 func joined(ctx context.Context, list []recipes.Recipe) (text string, omitted []string, err error) {

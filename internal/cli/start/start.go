@@ -14,6 +14,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/files"
+	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/starter"
 	"github.com/org/foreman-action/internal/cli/wiring"
@@ -97,7 +98,9 @@ func Command(env process.Env) *cobra.Command {
 	c.Flags().StringVar(&o.Repository, "repository", "", "`OWNER/NAME` on GitHub, for its labels")
 	c.Flags().BoolVar(&o.Comments, "comments", false, "also write a rule that comments")
 	c.Flags().StringSliceVar(&o.Recipes, "recipe", nil, "write the rules of recipes instead: `NAMES` with commas; list prints them")
+	group.ValuesOf(c, "recipe", recipeNames)
 	c.Flags().StringSliceVar(&o.Agents, "agents", nil, "write the files of coding agents instead: `NAMES` of "+strings.Join(wiring.Names(), ", "))
+	group.Values(c, "agents", wiring.Names()...)
 	return c
 }
 

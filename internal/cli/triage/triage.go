@@ -150,7 +150,7 @@ func Run(ctx context.Context, o Options) error {
 		// Nothing was decided: there is no report worth printing.
 		return withGrants(res, err)
 	}
-	text := report.Text(res, format.Painter{On: o.Env.Colour})
+	text := report.Text(res, format.Painter{On: o.Env.Coloured()})
 	if o.JSON {
 		text = report.JSON(res.Report) + "\n"
 	}

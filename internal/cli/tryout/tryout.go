@@ -7,8 +7,10 @@ import (
 	"github.com/org/foreman-action/internal/cli/delivery"
 	"github.com/org/foreman-action/internal/cli/draft"
 	"github.com/org/foreman-action/internal/cli/files"
+	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/ruletest"
 )
 
@@ -41,6 +43,9 @@ func Add(c *cobra.Command, r *delivery.Request) *Flags {
 	fl.StringVar(&f.file, draft.CaseFlag, "", "`FILE` with an event and with results of look-ups, as an item of tests:, \"-\" for standard input")
 	fl.StringVar(&r.File, "event", "", "`FILE` with the event's payload, \"-\" for standard input")
 	fl.StringVar(&r.Name, "event-name", "", "`NAME` of the event, such as issues or issues.edited (default: by the payload or the other flags)")
+	group.ValuesOf(c, "event-name", rules.Events)
+	group.Values(c, "association", "OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "FIRST_TIME_CONTRIBUTOR", "FIRST_TIMER", "MANNEQUIN", "NONE")
+	group.Values(c, "permission", "admin", "maintain", "write", "triage", "read", "none")
 	return f
 }
 

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 
 	"github.com/org/foreman-action/internal/cli"
 	"github.com/org/foreman-action/internal/cli/contribflow"
 	"github.com/org/foreman-action/internal/cli/foremand"
+	"github.com/org/foreman-action/internal/cli/group"
 )
 
 // Shells returns the shells with a completion. They are also the extensions of its files.
@@ -27,7 +27,7 @@ func Write(folder, version string, at time.Time) error {
 		if err := completions(filepath.Join(folder, "completions"), root); err != nil {
 			return fmt.Errorf("write the completions of %s: %w", root.Name(), err)
 		}
-		if err := pages(filepath.Join(folder, "man", root.Name()), root, version, at); err != nil {
+		if err := group.WriteManual(filepath.Join(folder, "man", root.Name()), root, version, at); err != nil {
 			return fmt.Errorf("write the manual of %s: %w", root.Name(), err)
 		}
 	}
@@ -59,12 +59,4 @@ func completions(folder string, root *cobra.Command) error {
 		}
 	}
 	return nil
-}
-
-func pages(folder string, root *cobra.Command, version string, at time.Time) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	root.DisableAutoGenTag = true
-	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Date: &at, Source: root.Name() + " " + version, Manual: "Foreman"}, folder)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/org/foreman-action/agent/agentcheck"
 	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/sanitize"
@@ -70,6 +71,7 @@ func Command(env process.Env) *cobra.Command {
 	}
 	fl := c.Flags()
 	fl.StringVar(&o.Check.Wire, "wire", "", "`PROTOCOL` of the agent: queue or sync (default: detected)")
+	group.Values(c, "wire", "queue", "sync")
 	fl.StringVar(&o.Check.Listen, "listen", "", "`ADDRESS` for the kit's harness (default: a free port of 127.0.0.1)")
 	fl.StringVar(&o.Check.Harness, "harness", "", "`URL` under which the agent reaches the kit's harness, if it differs from --listen")
 	fl.DurationVar(&o.Check.Patience, "patience", agentcheck.DefaultPatience, "how long the agent may take to start, and for one task")
@@ -90,7 +92,7 @@ func Run(ctx context.Context, o Options) error {
 		}
 	}
 	if !o.JSON {
-		kit.Done = func(c agentcheck.Check) { printCheck(env.Stdout, c, format.Painter{On: env.Colour}) }
+		kit.Done = func(c agentcheck.Check) { printCheck(env.Stdout, c, format.Painter{On: env.Coloured()}) }
 	}
 	report, err := agentcheck.Run(ctx, kit)
 	switch {

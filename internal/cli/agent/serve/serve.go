@@ -23,6 +23,7 @@ import (
 	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/cli/agent/issueagent"
 	"github.com/org/foreman-action/internal/cli/files"
+	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/model"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
@@ -86,6 +87,7 @@ func Command(env process.Env) *cobra.Command {
 	fl.StringVar(&o.Config, "config", "", "configuration `FILE` with rules or an llm section")
 	fl.StringArrayVar(&o.Rules, "rules", nil, "rule `FILE` or glob; may be repeated")
 	fl.StringVar(&o.Provider, "provider", "", "`NAME` of the model's provider: anthropic, openai or ollama")
+	group.Values(c, "provider", "anthropic", "openai", "ollama")
 	fl.StringVar(&o.Model, "model", "", "`NAME` of the model")
 	fl.StringVar(&o.BaseURL, "base-url", "", "`URL` of a service with the provider's protocol")
 	fl.StringArrayVar(&o.Labels, "label", nil, "`NAME` of a label that the model may add; may be repeated (default: any)")

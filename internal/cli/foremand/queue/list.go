@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/queue"
@@ -40,6 +41,7 @@ func listCommand(shared *sharedOptions) *cobra.Command {
 	}
 	fl := c.Flags()
 	fl.StringVar(&o.State, "state", "", "only tasks in this `state`: pending, claimed, completed, done or failed")
+	group.Values(c, "state", "pending", "claimed", "completed", "done", "failed")
 	fl.StringVar(&o.Filter.Agent, "agent", "", "only tasks of the agent with this `address`")
 	fl.StringVar(&o.Filter.Repo, "repo", "", "only tasks of this repository, `owner/name`")
 	fl.IntVar(&o.Filter.Issue, "issue", 0, "only tasks of the issue with this `number`; needs --repo")

@@ -88,6 +88,7 @@ func Command(env process.Env) *cobra.Command {
 	fl.IntVar(&o.Limit, "limit", 0, "maximum number of issues, the newest first; 0: all")
 	fl.StringVar(&o.Old, "old", "", "`FILE`, or a ref of the repository, whose rules to compare with")
 	fl.StringVar(&o.Format, "format", "text", "`FORMAT` of the report: text, json, html or markdown")
+	group.Values(c, "format", "text", "json", "html", "markdown")
 	group.JSONFlag(c, "print the report as JSON, like --format json")
 	fl.StringVarP(&o.Output, "output", "o", "", "`FILE` for the report (default: standard output)")
 	fl.IntVar(&o.Links, "links", 10, "maximum number of listed issues of each kind for a rule")

@@ -59,6 +59,7 @@ func Command(env process.Env) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&o.Format, "format", "text", "`FORMAT` of the report: text, json, sarif or github")
+	group.Values(c, "format", "text", "json", "sarif", "github")
 	group.JSONFlag(c, "print the report as JSON, like --format json")
 	c.Flags().StringVar(&o.Repository, "repository", "", "`OWNER/NAME` on GitHub that the rules are for")
 	return c

@@ -87,7 +87,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.JSON {
 		return o.Env.Print(format.JSON(document.ExplanationOf(e, list), "  ") + "\n")
 	}
-	return o.Env.Print(explanationText(e, list, format.Painter{On: o.Env.Colour}))
+	return o.Env.Print(explanationText(e, list, format.Painter{On: o.Env.Coloured()}))
 }
 
 func explanationText(e triage.Delivery, list []rules.RuleWhy, p format.Painter) string {

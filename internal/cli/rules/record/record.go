@@ -14,9 +14,11 @@ import (
 	"github.com/org/foreman-action/internal/cli/delivery"
 	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/files"
+	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/rulefiles"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/ruletest"
 	"github.com/org/foreman-action/runner"
 )
@@ -64,6 +66,7 @@ func Command(env process.Env) *cobra.Command {
 	fl.StringVarP(&o.Output, "output", "o", "", "append the test to this `FILE`")
 	fl.StringVar(&o.Name, "name", "", "`NAME` of the test (default OWNER/REPO#N)")
 	fl.StringVar(&o.EventName, "event-name", "", "`NAME` of the event, such as issues.edited (default issues.opened)")
+	group.ValuesOf(c, "event-name", rules.Events)
 	return c
 }
 

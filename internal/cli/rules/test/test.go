@@ -70,7 +70,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	printed := text(cfg, results, format.Painter{On: o.Env.Colour})
+	printed := text(cfg, results, format.Painter{On: o.Env.Coloured()})
 	if o.JSON {
 		printed = format.JSON(document.TestsOf(results), "  ") + "\n"
 	}

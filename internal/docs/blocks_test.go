@@ -82,6 +82,7 @@ func TestTestedElsewhere(t *testing.T) {
 var parts = map[string]map[string]string{
 	"docs/build.md":             {"builder: {command:": "whole file below", "sandbox: docker": "whole file below"},
 	"docs/server/containers.md": {"container: {env:": "whole file below"},
+	"docs/command-line.md":      {"foreman-rules-check": "internal/e2e/precommit_test.go"},
 	"docs/contribflow.md":       {"limits:": "internal/scoring/docs_test.go"},
 }
 

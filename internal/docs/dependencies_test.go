@@ -22,7 +22,7 @@ func TestDependencies(t *testing.T) {
 			continue
 		}
 		cell, _, _ := strings.Cut(row, " |")
-		for _, m := range regexp.MustCompile("`([a-z]+\\.[^`]+)`").FindAllStringSubmatch(cell, -1) {
+		for _, m := range regexp.MustCompile("`([a-z0-9]+\\.[^`]+)`").FindAllStringSubmatch(cell, -1) {
 			names = append(names, m[1])
 		}
 	}

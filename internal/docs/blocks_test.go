@@ -80,8 +80,8 @@ func TestTestedElsewhere(t *testing.T) {
 // parts lists, by page, the YAML blocks that are only a part of a file. Each has a text that the
 // block contains, and the test of the whole file.
 var parts = map[string]map[string]string{
-	"docs/build.md":             {"builder: {command:": "whole file below", "sandbox: docker": "whole file below"},
-	"docs/server/containers.md": {"container: {env:": "whole file below"},
+	"docs/build.md":             {"builder:\n  command:": "whole file below", "sandbox: docker": "whole file below"},
+	"docs/server/containers.md": {"container:\n      env:": "whole file below"},
 	"docs/command-line.md":      {"foreman-rules-check": "internal/e2e/precommit_test.go"},
 	"docs/contribflow.md":       {"limits:": "internal/scoring/docs_test.go"},
 }

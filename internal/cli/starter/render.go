@@ -1,7 +1,6 @@
 package starter
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/org/foreman-action/internal/importer/joined"
@@ -94,7 +93,7 @@ func (d draft) policy() string {
 	if len(limits) == 0 {
 		return ""
 	}
-	text := "limits: {" + strings.Join(limits, ", ") + "} # per event\n"
+	text := "limits: # per event\n  " + strings.Join(limits, "\n  ") + "\n"
 	if len(allow) > 0 {
 		text += "labels: # no other label is added or removed; one that is missing is not created\n" +
 			strings.Join(layout.List(2, "allow", allow), "\n") + "\n"
@@ -115,7 +114,7 @@ func (d draft) forms(line func(...string)) {
 	}
 	line("forms:")
 	for _, f := range fields {
-		line(fmt.Sprintf("  %s: {heading: %s, type: list}", f.name, scalar(f.heading)))
+		line("  "+f.name+":", "    heading: "+scalar(f.heading), "    type: list")
 	}
 	line("tables:")
 	for _, f := range fields {

@@ -208,7 +208,11 @@ func proposeReal(t *testing.T, files tree, tools int) {
 	t.Helper()
 	why := problemOf(t, files, tools)
 	_, name, _ := strings.Cut(t.Name(), "/")
-	if want := imperfect[name]; want == "" && why != "" || !strings.Contains(why, want) {
+	want := imperfect[name]
+	if why != "" && strings.HasPrefix(name, "anti-slop/") {
+		want = "no rule fires" // its rule counts checks, for most of which no example is known
+	}
+	if want == "" && why != "" || !strings.Contains(why, want) {
 		t.Errorf("got %q, want %q", why, want)
 	}
 }

@@ -30,8 +30,14 @@ type example struct {
 // text returns the test as an item of the list of tests.
 func (e example) text() string {
 	lines := append([]string{"  - name: " + scalar(e.name)}, e.keys...)
-	lines = append(lines, "issue: {"+strings.Join(e.issue, ", ")+"}",
-		"expect: {"+strings.Join(append([]string{"fired: [" + strings.Join(e.fired, ", ") + "]"}, e.expect...), ", ")+"}")
+	lines = append(lines, "issue:")
+	for _, field := range e.issue {
+		lines = append(lines, "  "+field)
+	}
+	lines = append(lines, "expect:")
+	for _, field := range append([]string{"fired: [" + strings.Join(e.fired, ", ") + "]"}, e.expect...) {
+		lines = append(lines, "  "+field)
+	}
 	return strings.Join(lines, "\n    ") + "\n"
 }
 
@@ -180,7 +186,10 @@ func eventOf(e importer.Example) example {
 	title := "It stopped"
 	if len(pull) > 0 {
 		title = "Change a file"
-		out.keys = append(out.keys, "pr: {"+strings.Join(pull, ", ")+"}")
+		out.keys = append(out.keys, "pr:")
+		for _, field := range pull {
+			out.keys = append(out.keys, "  "+field)
+		}
 	}
 	if out.issue = issueFields(cmp.Or(strings.Join(strings.Fields(strings.Join(e.Title, " ")), " "), title), strings.Join(e.Body, " "), e.Labels); e.Pull && !strings.HasPrefix(e.Event, "pull_request.") {
 		out.issue = append(out.issue, "pull_request: true")

@@ -111,7 +111,9 @@ func wordRules(labels labelIndex, o Options) []proposed {
 }
 
 // ask is the action that asks for a description.
-const ask = `comment: {once: no-details, body: "Thank you, {{ issue.author }}. What did you do, and what happened?"}`
+const ask = `comment:
+          once: no-details
+          body: "Thank you, {{ issue.author }}. What did you do, and what happened?"`
 
 // minimalRule is the rule for a repository of which no label is known.
 func minimalRule(o Options) proposed {

@@ -58,7 +58,7 @@ func (b *tab) compare(name string) {
 // TestPicturePlayground compares the playground, on one of its examples, with its picture.
 func TestPicturePlayground(t *testing.T) {
 	b, _ := newPlayground(t, pictureWidth)
-	b.pick(2) // the example of actions that the policy refuses
+	b.pick(3) // the example of actions that the policy refuses
 	b.compare("playground")
 }
 

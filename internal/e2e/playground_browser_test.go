@@ -145,16 +145,16 @@ func TestPlaygroundSteps(t *testing.T) {
 		b.shoot(fmt.Sprintf("playground-example-%d", i))
 	}
 	b.pick(0)
-	if got := b.text("summary"); !strings.Contains(got, "2 of 4 rules fire · 2 actions · 2 tests passed") {
+	if got := b.text("summary"); !strings.Contains(got, "2 of 4 rules fire · 3 actions · 3 tests passed") {
 		t.Errorf("summary of the first example: %q", got)
 	}
-	if got := b.text("plan"); !strings.Contains(got, "do add_label") || !strings.Contains(got, "documentation") {
+	if got := b.text("plan"); !strings.Contains(got, "do add_label") || !strings.Contains(got, "kind/crash") {
 		t.Errorf("plan of the first example: %q", got)
 	}
 
 	const rules = "version: 1\nrules:\n  - id: own\n    on: [issues.opened]\n    when: issue.title contains \"lamp\" and issue.author == \"mona\"\n    then: [{add_label: light}]\n" +
 		"tests:\n  - {name: dark, issue: {title: dark}, expect: {fired: [own]}}\n"
-	b.ask(`document.getElementById("by-issue").click()`)
+	b.do(`document.getElementById("by-issue").click()`)
 	b.fill(map[string]string{"rules": rules, "title": "The lamp", "body": "", "labels": "", "author": "mona", "event": "issues.opened"})
 	if got := b.text("summary"); got != "1 of 1 rule fires · 1 action · 1 of 1 test failed" {
 		t.Errorf("summary: %q", got)
@@ -169,6 +169,39 @@ func TestPlaygroundSteps(t *testing.T) {
 	if got := b.text("why"); !strings.Contains(got, "own its condition is false") {
 		t.Errorf("the rules part by part: %q", got)
 	}
+
+	// A look-up is unknown until its field has a value.
+	b.fill(map[string]string{"rules": strings.Replace(rules, "issue.author == \"mona\"", "author.issues == 0", 1)})
+	if got := b.text("summary"); !strings.HasPrefix(got, "0 of 1 rule fire · 1 unknown · 0 actions") {
+		t.Errorf("summary without a look-up: %q", got)
+	}
+	if got := b.text("plan"); !strings.Contains(got, "unknown own") || !strings.Contains(got, "to decide it, give “Author's earlier issues”") {
+		t.Errorf("plan without a look-up: %q", got)
+	}
+	b.fill(map[string]string{"author-issues": "0"})
+	if got := b.text("summary"); !strings.HasPrefix(got, "1 of 1 rule fires · 1 action") {
+		t.Errorf("summary with the look-up: %q", got)
+	}
+
+	// A comment and a pull request have fields of their own, and everything else is YAML.
+	const others = "version: 1\nrules:\n  - {id: close, on: issue_comment.created, when: 'command(\"close\") and actor.permission == \"write\"', then: [{add_label: c}]}\n" +
+		"  - {id: files, on: pull_request.opened, when: 'any_file(\"src/**\") and pr.additions == 3', then: [{add_label: p}]}\n"
+	b.ask(`document.getElementById("by-comment").click()`)
+	b.fill(map[string]string{"rules": others, "comment": "/foreman close", "permission": "write"})
+	if got := b.text("why"); !strings.Contains(got, "close fires") {
+		t.Errorf("a comment: %q", got)
+	}
+	b.ask(`document.getElementById("by-pull").click()`)
+	b.fill(map[string]string{"files": "src/a.go\nb.md", "case": "pr:\n  additions: 3\n"})
+	if got := b.text("why"); !strings.Contains(got, "files fires") {
+		t.Errorf("a pull request: %q", got)
+	}
+	b.fill(map[string]string{"case": "pr:\n  aditions: 3\n"})
+	if got := b.text("summary"); !strings.Contains(got, "case:2:3: unknown key \"aditions\"; did you mean additions?") {
+		t.Errorf("a mistake in the YAML: %q", got)
+	}
+	b.ask(`document.getElementById("by-issue").click()`)
+	b.fill(map[string]string{"rules": rules, "case": "", "author-issues": "", "permission": ""})
 
 	// The mistake comes after characters of two UTF-16 units. Its position counts each of them as one
 	// character.
@@ -221,7 +254,15 @@ func TestPlaygroundKeyboard(t *testing.T) {
 		press(kb.Tab)
 		order = append(order, active())
 	}
-	if diff := cmp.Diff([]string{"Documentation", "example", "link", "rules", "by-payload", "payload", "typo fires", "line 10"}, order); diff != "" {
+	if diff := cmp.Diff([]string{"Documentation", "example", "link", "rules", "by-issue", "title", "body", "labels"}, order); diff != "" {
+		t.Errorf("order of the focus (-want +got):\n%s", diff)
+	}
+	order = nil
+	for range 11 {
+		press(kb.Tab)
+		order = append(order, active())
+	}
+	if diff := cmp.Diff([]string{"author", "association", "event", "actor", "permission", "author-issues", "author-pulls", "case", "typo its condition is false", "crash fires", "line 16"}, order); diff != "" {
 		t.Errorf("order of the focus (-want +got):\n%s", diff)
 	}
 	press(kb.Enter)
@@ -229,14 +270,15 @@ func TestPlaygroundKeyboard(t *testing.T) {
 		t.Errorf("a place leads to %q", got)
 	}
 	press(kb.Tab)
-	press(kb.ArrowLeft) // switches to the other way of describing an event
-	b.until(`!document.getElementById("issue-form").hidden`)
+	press(kb.ArrowRight) // switches to another way of describing an event
+	b.until(`!document.getElementById("files").closest("[hidden]")`)
+	press(kb.ArrowLeft)
 	order = nil
-	for range 6 {
+	for range 3 {
 		press(kb.Tab)
 		order = append(order, active())
 	}
-	if diff := cmp.Diff([]string{"title", "body", "labels", "author", "association", "event"}, order); diff != "" {
+	if diff := cmp.Diff([]string{"title", "body", "labels"}, order); diff != "" {
 		t.Errorf("order of the focus (-want +got):\n%s", diff)
 	}
 	b.do(`document.getElementById("title").focus()`)
@@ -253,7 +295,7 @@ func TestPlaygroundLook(t *testing.T) {
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{1400, 390} {
 			b.screen(width, scheme)
-			for _, n := range []int{0, 2, 5} {
+			for _, n := range []int{0, 3, 6} {
 				b.pick(n)
 				what := fmt.Sprintf("example %d, %s, %d", n, scheme, width)
 				if bad := eval[[]string](b, contrast); len(bad) > 0 {
@@ -281,7 +323,7 @@ func TestPlaygroundHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.ask(`document.getElementById("by-issue").click()`)
+	b.do(`document.getElementById("by-issue").click()`)
 	rules := fmt.Sprintf("version: 1\nrules:\n  - {id: a, on: issues.opened, when: 'issue.body contains \"<\"', then: [{comment: %s}]}\ntests:\n  - {name: %s, issue: {body: '<'}, expect: {fired: []}}\n", quoted, quoted)
 	for _, r := range []string{rules, "version: 1\n" + string(quoted) + ": 1\n", all} {
 		b.fill(map[string]string{"rules": r, "title": all, "body": all, "labels": all, "author": "<img src=x onerror=window.evil=1>"})
@@ -314,7 +356,7 @@ func TestPlaygroundHostile(t *testing.T) {
 		{`window.types`, "This is the state of the link."},
 	} {
 		b.do(fmt.Sprintf(`(() => { const e = %s; e("a".repeat(20_000_000)).then((t) => window.bomb = t); e("7").then((t) => window.number = t);
-			e(JSON.stringify({rules: {}, payload: 3, issue: {title: ["<b>"], labels: [{}, "x"], association: "<i>"}, __proto__: 1})).then((t) => window.types = t); })()`, encode))
+			e(JSON.stringify({rules: {}, payload: 3, case: [], values: {"issue.title": {}, "issue.labels": [{}, "x"], "issue.association": "<i>", "author.issues": "<b>"}, __proto__: 1})).then((t) => window.types = t); })()`, encode))
 		b.until(`window.bomb && window.number && window.types`)
 		if got := open(link.fragment); !strings.Contains(got, link.want) {
 			t.Errorf("the link %s: got %q, want %q", link.fragment, got, link.want)
@@ -352,7 +394,7 @@ func endlessWorker(t *testing.T, site string) http.Handler {
 // stops the engine with a message, and the engine answers the next text.
 func TestPlaygroundWatchdog(t *testing.T) {
 	b, _ := servePlayground(t, 1400, endlessWorker(t, siteDir(t)))
-	b.ask(`document.getElementById("by-issue").click()`)
+	b.do(`document.getElementById("by-issue").click()`)
 	b.do(typing(t, map[string]string{"body": endless}))
 	b.do(`(() => { window.gap = 0; let last = performance.now(); setInterval(() => { const now = performance.now(); window.gap = Math.max(window.gap, now - last); last = now; }, 10); })()`)
 	b.until(`/^Stopped after \d+ s: these rules take too long/.test(document.getElementById("summary").textContent)`)

@@ -119,8 +119,7 @@ func (e Engine) Answer(ctx context.Context, in Request) Response {
 // check checks the sizes of a request.
 func (in Request) check() error {
 	described := len(in.Case)
-	for name, value := range in.Values {
-		described += len(name)
+	for _, value := range in.Values {
 		switch v := value.(type) {
 		case string:
 			described += len(v)

@@ -155,9 +155,9 @@ site: ## build the documentation with a search, and the playground, as a static 
 	go -C internal/e2e run ./cmd/site -root ../.. -out ../../bin/site
 
 .PHONY: playground
-playground: ## build the same site, and serve it to this machine on port 8080
+playground: ## build the same site, serve it to this machine on port 8080 or the next free one, and open the playground
 	rm -rf bin/site
-	go -C internal/e2e run ./cmd/site -root ../.. -out ../../bin/site -serve 127.0.0.1:8080
+	go -C internal/e2e run ./cmd/site -root ../.. -out ../../bin/site -serve 127.0.0.1:8080 -open playground/
 
 .PHONY: ci
 ci: ## all that continuous integration runs

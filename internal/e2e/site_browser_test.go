@@ -110,6 +110,13 @@ func TestSiteWalk(t *testing.T) {
 	b.do(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`)
 	b.do(`document.querySelector("main .code button").click()`)
 	b.until(`window.copied && window.copied === document.querySelector("main pre").textContent && document.querySelector("main .code button").textContent === "Copied"`)
+	// The button covers no text, not even of a single line.
+	if bad := eval[[]string](b, `[...document.querySelectorAll("main .code")].filter((c) => {
+		const text = c.querySelector("pre").getBoundingClientRect(), button = c.querySelector("button").getBoundingClientRect();
+		return text.right > button.left || button.bottom > c.getBoundingClientRect().bottom;
+	}).map((c) => c.innerText)`); len(bad) > 0 {
+		t.Errorf("the button covers text of %q", bad)
+	}
 	follow("The rule language", "docs/rules.html")
 	follow("A rule", "docs/rules.html#a-rule")
 	if got := eval[float64](b, `Math.abs(document.getElementById("a-rule").getBoundingClientRect().top)`); got > 100 {
@@ -121,6 +128,42 @@ func TestSiteWalk(t *testing.T) {
 	}
 	if got := eval[[]string](b, `performance.getEntriesByType("resource").map((r) => r.name).filter((n) => !n.startsWith(location.origin))`); len(got) > 0 {
 		t.Errorf("the page loads from elsewhere: %v", got)
+	}
+}
+
+// TestSiteDiagrams: the diagrams are drawn, in colours that stand out in light and dark.
+func TestSiteDiagrams(t *testing.T) {
+	b, _ := openSite(t, "docs/build.html")
+	if got := eval[int](b, `document.querySelectorAll("main .diagram svg").length`); got != 2 {
+		t.Errorf("%d diagrams are drawn, want 2", got)
+	}
+	if got := eval[string](b, `document.querySelector(".diagram svg").getAttribute("aria-label")`); !strings.Contains(got, "checks (a required one fails) to Builder") {
+		t.Errorf("the diagram in words: %s", got)
+	}
+	colors := map[string]bool{}
+	for _, scheme := range []string{"light", "dark"} {
+		b.screen(1400, scheme)
+		colors[eval[string](b, `getComputedStyle(document.querySelector(".diagram text")).fill`)] = true
+		if got := eval[bool](b, `[...document.querySelectorAll(".diagram svg")].every((s) => s.getBoundingClientRect().width > 300 && s.querySelector("text").getBoundingClientRect().height > 8)`); !got {
+			t.Errorf("%s: a diagram is too small", scheme)
+		}
+		b.do(`document.querySelector(".diagram").scrollIntoView()`)
+		b.shoot("site-diagram-" + scheme)
+	}
+	if len(colors) != 2 {
+		t.Errorf("the colours are the same in light and dark: %v", colors)
+	}
+}
+
+// TestSiteTables: on a phone a wide table keeps the width of its words, and scrolls.
+func TestSiteTables(t *testing.T) {
+	b, _ := openSite(t, "docs/inputs.html")
+	b.screen(390, "light")
+	if bad := eval[[]string](b, `[...document.querySelectorAll("main .scroll")].filter((s) => s.querySelectorAll("th").length > 2 && (s.scrollWidth <= s.clientWidth || s.querySelector("td").clientWidth < 100)).map((s) => s.innerText.slice(0, 60))`); len(bad) > 0 {
+		t.Errorf("tables that are squeezed: %q", bad)
+	}
+	if eval[int](b, `document.querySelectorAll("main .scroll[tabindex]").length`) == 0 {
+		t.Error("the keyboard cannot scroll the tables")
 	}
 }
 

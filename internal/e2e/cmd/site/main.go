@@ -1,7 +1,7 @@
 // Command site builds the project's website: the documentation from its Markdown files, with a
 // search, and the playground.
 //
-//	site -root ../.. -out DIR [-repository OWNER/NAME] [-commit COMMIT] [-serve 127.0.0.1:8080]
+//	site -root ../.. -out DIR [-repository OWNER/NAME] [-commit COMMIT] [-serve 127.0.0.1:8080 [-open playground/]]
 //
 // docs/rules.md becomes docs/rules.html. Links to other files lead to the repository at COMMIT;
 // without -repository they become plain text.
@@ -19,7 +19,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -36,7 +39,8 @@ func run(args []string, getenv func(string) string, stdout io.Writer) error {
 	out := fl.String("out", "", "`DIR` to write the site to")
 	repository := fl.String("repository", getenv("GITHUB_REPOSITORY"), "`OWNER/NAME` of the repository that links to files lead to; empty: such links are text")
 	commit := fl.String("commit", getenv("GITHUB_SHA"), "`COMMIT` that links to files lead to; empty: that of the checkout")
-	serve := fl.String("serve", "", "loopback `ADDRESS` to serve the site on; empty: only build it")
+	serve := fl.String("serve", "", "loopback `ADDRESS` to serve the site on, or the next free port after it; empty: only build it")
+	open := fl.String("open", "", "`PAGE` to print the address of, and to open in a browser, with -serve")
 	if err := fl.Parse(args); err != nil {
 		return err
 	}
@@ -75,7 +79,17 @@ func run(args []string, getenv func(string) string, stdout io.Writer) error {
 	if *serve == "" {
 		return nil
 	}
-	return serveOn(*serve, *out, stdout)
+	l, err := listen(*serve)
+	if err != nil {
+		return err
+	}
+	address := fmt.Sprintf("http://%s/%s", l.Addr(), *open)
+	fmt.Fprintln(stdout, address)
+	if *open != "" {
+		show(getenv, address)
+	}
+	server := &http.Server{Handler: http.FileServer(http.Dir(*out)), ReadHeaderTimeout: 10 * time.Second}
+	return server.Serve(l)
 }
 
 // output runs a command in a directory with additional environment variables, and returns its
@@ -91,20 +105,46 @@ func output(dir string, env []string, name string, args ...string) ([]byte, erro
 	return data, nil
 }
 
-// serveOn serves a folder on this machine only, until the program is stopped.
-func serveOn(address, dir string, stdout io.Writer) error {
-	host, _, err := net.SplitHostPort(address)
+// ports is how many ports listen tries.
+const ports = 20
+
+// listen listens on an address of this machine alone. If its port is busy, it tries the next ones.
+func listen(address string) (net.Listener, error) {
+	host, text, err := net.SplitHostPort(address)
 	if err != nil {
-		return fmt.Errorf("-serve: %w", err)
+		return nil, fmt.Errorf("-serve: %w", err)
 	}
 	if ip := net.ParseIP(cmp.Or(host, "0.0.0.0")); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("-serve: %s is not an address of this machine alone, such as 127.0.0.1:8080", address)
+		return nil, fmt.Errorf("-serve: %s is not an address of this machine alone, such as 127.0.0.1:8080", address)
 	}
-	l, err := net.Listen("tcp", address)
+	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil {
-		return fmt.Errorf("-serve: %w", err)
+		return nil, fmt.Errorf("-serve: %w", err)
 	}
-	fmt.Fprintf(stdout, "http://%s/\n", l.Addr())
-	server := &http.Server{Handler: http.FileServer(http.Dir(dir)), ReadHeaderTimeout: 10 * time.Second}
-	return server.Serve(l)
+	for n := range uint64(ports) {
+		var l net.Listener
+		if l, err = net.Listen("tcp", net.JoinHostPort(host, strconv.FormatUint(port+n, 10))); !errors.Is(err, syscall.EADDRINUSE) {
+			return l, err
+		}
+	}
+	return nil, fmt.Errorf("-serve: the ports from %d to %d are busy: %w", port, port+ports-1, err)
+}
+
+// show opens an address in the browser of the desktop, if there is one. The address is printed
+// anyway, so a failure is no error.
+func show(getenv func(string) string, address string) {
+	var cmd *exec.Cmd
+	switch {
+	case runtime.GOOS == "darwin":
+		cmd = exec.Command("open", address)
+	case runtime.GOOS == "windows":
+		cmd = exec.Command("rundll32", "url.dll,FileProtocolHandler", address)
+	case getenv("DISPLAY") != "" || getenv("WAYLAND_DISPLAY") != "":
+		cmd = exec.Command("xdg-open", address)
+	default:
+		return
+	}
+	if cmd.Start() == nil {
+		go func() { _ = cmd.Wait() }() // its exit code says nothing about the browser
+	}
 }

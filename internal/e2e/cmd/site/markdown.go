@@ -16,8 +16,7 @@ import (
 )
 
 // rewrite adapts a page to the site. Its links lead to pages of the site or to the repository,
-// comments are removed, and diagrams get a note because they are shown as text. It returns the
-// paths of the page's pictures.
+// comments are removed, and diagrams are drawn. It returns the paths of the page's pictures.
 func (s *site) rewrite(name string) (pictures []string, err error) {
 	page := s.pages[name]
 	for _, link := range page.Links {
@@ -50,7 +49,8 @@ func (s *site) rewrite(name string) (pictures []string, err error) {
 			n.Destination = []byte(to)
 		}
 	}
-	var comments, diagrams []ast.Node
+	var comments []ast.Node
+	var diagrams []*ast.FencedCodeBlock
 	_ = ast.Walk(page.Root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch block := n.(type) {
 		case *ast.HTMLBlock, *ast.RawHTML:
@@ -59,7 +59,7 @@ func (s *site) rewrite(name string) (pictures []string, err error) {
 			}
 		case *ast.FencedCodeBlock:
 			if entering && string(block.Language(page.Source)) == "mermaid" {
-				diagrams = append(diagrams, n)
+				diagrams = append(diagrams, block)
 			}
 		}
 		return ast.WalkContinue, nil // the callback returns no error
@@ -68,7 +68,9 @@ func (s *site) rewrite(name string) (pictures []string, err error) {
 		n.Parent().RemoveChild(n.Parent(), n)
 	}
 	for _, n := range diagrams {
-		n.Parent().InsertBefore(n.Parent(), n, s.diagramNote(name))
+		if err := draw(n, page.Source); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	return pictures, nil
 }
@@ -97,24 +99,6 @@ func unlink(n ast.Node) {
 		n.Parent().InsertBefore(n.Parent(), n, c)
 	}
 	n.Parent().RemoveChild(n.Parent(), n)
-}
-
-// diagramNote returns the paragraph before a diagram. The site does not draw diagrams, because
-// this would need a script of 3 MB.
-func (s *site) diagramNote(name string) ast.Node {
-	p := ast.NewParagraph()
-	p.AppendChild(p, ast.NewString([]byte("The diagram as text, in the language Mermaid")))
-	if s.links.Address == "" {
-		p.AppendChild(p, ast.NewString([]byte(":")))
-		return p
-	}
-	link := ast.NewLink()
-	link.Destination = []byte(s.links.to("blob", name))
-	link.AppendChild(link, ast.NewString([]byte("the repository draws it")))
-	p.AppendChild(p, ast.NewString([]byte("; ")))
-	p.AppendChild(p, link)
-	p.AppendChild(p, ast.NewString([]byte(":")))
-	return p
 }
 
 // tags returns the lines of a page that contain HTML tags, except comments.
@@ -153,7 +137,7 @@ func render(page docs.Page) (template.HTML, error) {
 	}
 	// The renderer escapes text, so every tag in its output is its own. A wide table gets its own
 	// scroll bar.
-	scroll := strings.NewReplacer("<table>", `<div class="scroll"><table>`, "</table>", "</table></div>")
+	scroll := strings.NewReplacer("<table>", `<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>`, "</table>", "</table></div>")
 	return template.HTML(scroll.Replace(b.String())), nil
 }
 
@@ -183,6 +167,9 @@ func sections(page docs.Page, to string) []section {
 
 // texts returns the text of each block in a node. For a table, it returns the text of each cell.
 func texts(n ast.Node, src []byte) []string {
+	if isMarkup(n) {
+		return nil
+	}
 	switch n.(type) {
 	case *ast.FencedCodeBlock, *ast.CodeBlock:
 		return []string{string(n.Lines().Value(src))}

@@ -264,7 +264,7 @@ const everything = `<!-- made by hand -->
 
 ## The ` + "`part`" + `
 
-` + "```mermaid\na --> <b>\n```\n"
+` + "```mermaid\nflowchart LR\n  a --> b[\"<b>\"]\n```\n"
 
 // TestRendered compares a page that has every kind of link and block with a golden file.
 func TestRendered(t *testing.T) {
@@ -275,10 +275,9 @@ func TestRendered(t *testing.T) {
 	}{
 		{"with the repository", repositoryLinks{source, "abc"}, []string{
 			`<a href="https://github.example/octo/hello/blob/abc/main.go">code</a>, <a href="https://github.example/octo/hello/tree/abc/internal">folder</a>`,
-			`; <a href="https://github.example/octo/hello/blob/abc/docs/a.md">the repository draws it</a>:</p>`,
 			`<a href="https://github.example/octo/hello/blob/abc/docs/a.md">The Markdown of this page</a>`,
 		}},
-		{"without the repository", repositoryLinks{}, []string{`<p>code, folder, <a`, `in the language Mermaid:</p>`}},
+		{"without the repository", repositoryLinks{}, []string{`<p>code, folder, <a`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, err := newSite(small(t, map[string]string{"docs/a.md": everything, "internal/x.go": ""}), tt.links)
@@ -295,7 +294,7 @@ func TestRendered(t *testing.T) {
 			}
 			page := string(data)
 			for _, want := range append(tt.want, `<td align="right"><a href="../docs/">Index</a></td>`, `<a href="#the-part">part</a>`, `<h2 id="the-part">The <code>part</code></h2>`,
-				`<a href="../">home</a>, <a href="https://example.org/x.md">host</a>, <a href="../docs/">index</a>`, `a --&gt; &lt;b&gt;`) {
+				`<a href="../">home</a>, <a href="https://example.org/x.md">host</a>, <a href="../docs/">index</a>`, `a --&gt; b[&quot;&lt;b&gt;&quot;]`, `<svg role="img" aria-label="Diagram: a to &lt;b&gt;"`, `>&lt;b&gt;</text>`) {
 				if !strings.Contains(page, want) {
 					t.Errorf("the page lacks %s:\n%s", want, page)
 				}
@@ -306,7 +305,7 @@ func TestRendered(t *testing.T) {
 				}
 			}
 			index, err := os.ReadFile(filepath.Join(dir, "assets", "search.json"))
-			if want := `{"to":"docs/a.html#the-part","title":"A","heading":"The part","text":"a --\u003e \u003cb\u003e"}`; err != nil || !strings.Contains(string(index), want) {
+			if want := `{"to":"docs/a.html#the-part","title":"A","heading":"The part","text":"flowchart LR\n  a --\u003e b[\"\u003cb\u003e\"]"}`; err != nil || !strings.Contains(string(index), want) {
 				t.Errorf("the search lacks %s: %v\n%s", want, err, index)
 			}
 		})

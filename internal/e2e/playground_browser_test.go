@@ -242,6 +242,58 @@ func TestPlaygroundSteps(t *testing.T) {
 	}
 }
 
+// TestPlaygroundEditor: the rule file has line numbers and colours, and a mistake is marked where it is.
+func TestPlaygroundEditor(t *testing.T) {
+	b, address := newPlayground(t, 1400)
+	texts := func(selector string) []string {
+		return eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.textContent)`, selector))
+	}
+	lines := []string{"version: 1", "rules: # a list", "  - id: own", "    on: [issues.opened]", `    when: issue.autor == "mo#na" and issue.number > 12`, "    then:", "      - comment: |", "          key: no key", ""}
+	b.fill(map[string]string{"rules": strings.Join(lines, "\n")})
+	if got := texts(".numbers"); len(got) != 1 || !strings.HasPrefix(got[0], "1\n2\n3\n") {
+		t.Errorf("line numbers: %q", got)
+	}
+	if got := eval[string](b, `document.querySelector(".paint").textContent`); got != strings.Join(lines, "\n")+"\n" {
+		t.Errorf("the painted text is %q", got)
+	}
+	for class, want := range map[string]string{"key": "version rules id on when then comment", "comment": "# a list", "constant": "1 12"} {
+		if got := strings.Join(texts(".paint ."+class), " "); got != want {
+			t.Errorf("%s: got %q, want %q", class, got, want)
+		}
+	}
+	if got := strings.Join(texts(".paint .mistake"), "") + " " + strings.Join(texts(".numbers .mistake"), " "); got != "autor 5" && got != "issue.autor 5" {
+		t.Errorf("the marked mistake: %q", got)
+	}
+	if got := eval[string](b, `document.getElementById("rules").getAttribute("aria-invalid")`); got != "true" {
+		t.Errorf("aria-invalid is %s", got)
+	}
+	// The painted text is exactly behind the text of the field, also when that scrolls.
+	b.fill(map[string]string{"rules": strings.Repeat("# "+strings.Repeat("x", 300)+"\n", 600) + "version: 2\n"})
+	b.do(`Object.assign(document.getElementById("rules"), { scrollTop: 9000, scrollLeft: 500 })`)
+	b.until(`Number(document.querySelector(".numbers").textContent.split("\n")[0]) > 300`)
+	if got := eval[int](b, `document.querySelectorAll(".paint span").length`); got > 300 {
+		t.Errorf("%d parts are painted, want those that can be seen", got)
+	}
+	b.shoot("playground-editor")
+	// The link of an example is its name.
+	b.pick(1)
+	b.do(`document.getElementById("link").click()`)
+	b.until(`location.hash.startsWith("#example=")`)
+	link := eval[string](b, `location.href`)
+	if len(link) > len(address)+80 {
+		t.Errorf("the link is %s", link)
+	}
+	want := eval[string](b, `document.getElementById("rules").value`)
+	second := newTab(t)
+	second.run(chromedp.Navigate(link))
+	second.answered(1)
+	if got := eval[string](second, `document.getElementById("rules").value`); got != want {
+		t.Errorf("the link shows %q", got)
+	}
+	second.do(`location.hash = "#example=nope"`)
+	second.until(`document.getElementById("link-note").textContent === "The link was not used: there is no example nope."`)
+}
+
 // TestPlaygroundKeyboard uses the page by keyboard alone.
 func TestPlaygroundKeyboard(t *testing.T) {
 	b, _ := newPlayground(t, 1400)

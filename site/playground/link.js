@@ -1,12 +1,25 @@
-// The state of the page as the fragment of a link: JSON, deflated, in base64url.
+// The state of the page as the fragment of a link: JSON, deflated, in base64url. For an example it is
+// its name alone.
 
 export const maxFragment = 64 * 1024; // characters
 const maxBody = 65536; // characters of an issue's body, as GitHub has it
 const maxState = 1024 * 1024; // bytes of its JSON
 
+/** named returns the fragment for the example with a title. */
+export const named = (title) => "example=" + title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
+
+/** nameOf returns the name of an example in a fragment; null: it has a state. */
+export const nameOf = (fragment) => (fragment.startsWith("example=") ? fragment.slice("example=".length) : null);
+
+/** filled returns the fields of an object that are not empty, because checked adds the others again. */
+function filled(fields) {
+  const empty = (v) => v === "" || (Array.isArray(v) && v.length === 0) || (v?.constructor === Object && Object.keys(v).length === 0);
+  return Object.fromEntries(Object.entries(fields).filter(([, v]) => !empty(v)));
+}
+
 /** encode returns the fragment of a state; null: it would be too long for a link. */
 export async function encode(state) {
-  const packed = await through(new TextEncoder().encode(JSON.stringify(state)), new CompressionStream("deflate-raw"), maxFragment);
+  const packed = await through(new TextEncoder().encode(JSON.stringify(filled({ ...state, values: filled(state.values) }))), new CompressionStream("deflate-raw"), maxFragment);
   if (!packed) return null;
   let binary = "";
   for (const byte of packed) binary += String.fromCharCode(byte);

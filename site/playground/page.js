@@ -1,7 +1,8 @@
 // The page: fields to a request, the response to elements. Text is set as text, never as markup.
 
+import { Editor } from "./editor.js";
 import { Engine } from "./engine.js";
-import { checked, decode, encode } from "./link.js";
+import { checked, decode, encode, named, nameOf } from "./link.js";
 
 const $ = (id) => document.getElementById(id);
 const pause = 150; // milliseconds without a key before the engine is asked
@@ -47,8 +48,11 @@ function valueOf(field) {
   return "number" in field.dataset && /^[0-9]+$/.test(text) ? Number(text) : text;
 }
 
+const editor = new Editor($("rules"));
+
 function write(state) {
   $("rules").value = state.rules;
+  editor.problems([]);
   $("payload").value = state.payload.trim() === "" ? "" : state.payload;
   $("case").value = state.case;
   let by = "issue";
@@ -132,6 +136,7 @@ function show(r) {
   if (r.tests?.tests.length) parts.push(r.tests.failed ? `${r.tests.failed} of ${count(r.tests.tests.length, "test")} failed` : `${count(r.tests.tests.length, "test")} passed`);
   if (r.error) parts.push(r.error);
   summarize(parts.join(" · ") || "No rules yet.", mistakes > 0 || r.error !== "" || (r.tests?.failed ?? 0) > 0 || r.report?.status === "failed");
+  editor.problems(r.problems.problems);
   fill("mistakes", r.problems.problems.length > 0, () => [problemList(r.problems.problems)]);
   fill("plan", r.report !== null, () => plan(r.report));
   const budget = { left: maxShown };
@@ -277,8 +282,10 @@ async function fromLink() {
   const fragment = location.hash.slice(1);
   if (fragment === "") return false;
   try {
-    write(await decode(fragment));
-    $("example").value = "";
+    const example = nameOf(fragment) === null ? -1 : examples.findIndex((e) => named(e.title) === fragment);
+    if (nameOf(fragment) !== null && example < 0) throw new Error(`there is no example ${nameOf(fragment)}`);
+    write(example < 0 ? await decode(fragment) : checked(examples[example]));
+    $("example").value = example < 0 ? "" : String(example);
     $("link-note").textContent = "This is the state of the link.";
     return true;
   } catch (error) {
@@ -288,7 +295,8 @@ async function fromLink() {
 }
 
 async function makeLink() {
-  const fragment = await encode(read());
+  const example = examples[Number($("example").value)];
+  const fragment = $("example").value !== "" && example ? named(example.title) : await encode(read());
   if (fragment === null) {
     $("link-note").textContent = "The text is too long for a link.";
     return;

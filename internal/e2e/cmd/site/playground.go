@@ -18,7 +18,7 @@ import (
 )
 
 // playgroundFiles are copied unchanged.
-var playgroundFiles = []string{"index.html", "style.css", "page.js", "engine.js", "link.js", "worker.js"}
+var playgroundFiles = []string{"index.html", "style.css", "page.js", "editor.js", "engine.js", "link.js", "worker.js"}
 
 // buildPlayground writes the playground, and returns the compressed size of the engine.
 func buildPlayground(root, out string) (int, error) {

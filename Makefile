@@ -143,6 +143,10 @@ image: ## the action's image from a local base, as foreman:VERSION
 	docker build --build-arg GO_IMAGE="$$base" --build-arg GOPROXY="$$(go env GOPROXY)" \
 	  --build-arg VERSION=$(VERSION) -t foreman:$(VERSION) .
 
+.PHONY: server-image
+server-image: ## the image of the server, as foremand:VERSION, for compose.yaml
+	go -C internal/release run . load -version $(VERSION)
+
 .PHONY: release-check
 release-check: ## all of a release that needs no login: two builds, images, archives, packages, workflows
 	go -C internal/release test -count=1 ./... # they read files outside of their module, which the cache ignores

@@ -41,6 +41,7 @@ func verbs() map[string]verb {
 		"check":    {"TAG", "refuse a release whose tag, tree or changelog is wrong", check},
 		"notes":    {"TAG", "print the changelog's section of a version", notes},
 		"build":    {"", "build the programs, their manual and the images into -out", build},
+		"load":     {"", "build the image of the server, and load it into Docker as foremand:VERSION", load},
 		"push":     {"TAG", "check, push the images below -out to the registry, and print the digest of the action's", push},
 		"commit":   {"TAG", "check, pin, make the commit of the tag without a tag, and print it", commit},
 		"tag":      {"TAG", "check, pin the image and the programs, and push the tag of the version", tag},
@@ -56,7 +57,7 @@ func verbs() map[string]verb {
 
 // Run runs the command that args name.
 func Run(ctx context.Context, env Env, args []string) error {
-	names := []string{"check", "notes", "build", "commit", "push", "pin", "tag", "inspect", "files", "compare", "latest", "move", "rehearse"}
+	names := []string{"check", "notes", "build", "load", "commit", "push", "pin", "tag", "inspect", "files", "compare", "latest", "move", "rehearse"}
 	if len(args) == 0 {
 		for _, name := range names {
 			fmt.Fprintf(env.Stderr, "release %-8s [flags] %-3s  %s\n", name, verbs()[name].argument, verbs()[name].purpose)

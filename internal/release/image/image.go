@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
@@ -95,6 +96,19 @@ func Write(folder string, s Spec, r Release, platforms []string, programs string
 	return digest.String(), nil
 }
 
+// Archive writes an image for one platform in the form that "docker load" reads, with a tag.
+func Archive(w io.Writer, tag string, s Spec, r Release, platform, programs string) error {
+	img, err := assemble(s, r, platform[len("linux-"):], filepath.Join(programs, entry.File(s.Program, platform)))
+	if err != nil {
+		return fmt.Errorf("assemble the image of %s for %s: %w", s.Program, platform, err)
+	}
+	t, err := name.NewTag(tag)
+	if err != nil {
+		return err
+	}
+	return tarball.Write(t, img, w)
+}
+
 func assemble(s Spec, r Release, machine, program string) (v1.Image, error) {
 	content, err := files(s, r, program)
 	if err != nil {
@@ -122,7 +136,7 @@ func assemble(s Spec, r Release, machine, program string) (v1.Image, error) {
 	if s.Data != "" {
 		// The databases lie below the home folder by default. Docker gives a user without an entry
 		// in /etc/passwd the folder /, which it may not write to.
-		env = []string{"HOME=" + s.Data}
+		env = []string{"HOME=" + s.Data, "XDG_STATE_HOME=" + s.Data}
 	}
 	config.Config = v1.Config{
 		Entrypoint: []string{"/" + s.File}, User: s.User, WorkingDir: cmp.Or(s.Data, "/"), Env: env,

@@ -75,7 +75,7 @@ func TestPreCommit(t *testing.T) {
 		{"another file", "README.md", "# Hello\n", "Skipped"},
 		{"rules", ".github/foreman.yml", "version: 1\nrules:\n  - id: crash\n    when: issue.title contains \"panic\"\n    then:\n      - add_label: bug\n", "Passed"},
 		{"an included file with a mistake", ".github/foreman/more.yml", "version: 1\nrulse: []\n", "Passed"}, // no file includes it
-		{"a mistake", ".github/foreman.yml", "version: 1\nrulse: []\n", `.github/foreman.yml:2:1: error: unknown key "rulse"`},
+		{"a mistake", ".github/foreman.yml", "version: 1\nrulse: []\n", `.github/foreman.yml:2:1: unknown key "rulse"`},
 	} {
 		write(work, tt.file, tt.text)
 		must(work, "git", "add", ".")

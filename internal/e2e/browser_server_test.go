@@ -226,11 +226,11 @@ func TestBrowserForemand(t *testing.T) {
 	defer traces.mu.Unlock()
 	var steps []string
 	for _, names := range traces.spans {
-		if slices.Contains(names, "webhook") {
+		if slices.Contains(names, "POST /github/webhook") {
 			steps = slices.Compact(slices.Sorted(slices.Values(names)))
 		}
 	}
-	want := []string{"GitHub GET", "GitHub POST", "apply", "claim", "complete", "done", "enqueue", "webhook"}
+	want := []string{"GET", "POST", "POST /github/webhook", "apply decisions", "claim tasks", "complete tasks", "enqueue tasks", "invoke_agent http://127.0.0.1:1"}
 	if diff := cmp.Diff(want, steps); diff != "" || traces.err != nil {
 		t.Errorf("steps of the event's trace (-want +got), %v:\n%s", traces.err, diff)
 	}

@@ -82,7 +82,7 @@ func removed(t *testing.T, s *stage, remove func(path string) error) {
 	}
 	for !enough() && wait(t.Context(), 5*time.Millisecond) { // until some webhooks were accepted
 	}
-	path := filepath.Join(s.dir, ".foreman", "queue.db")
+	path := filepath.Join(s.dir, ".local", "state", "foreman", "queue.db")
 	if err := remove(path); err != nil {
 		t.Fatal(err)
 	}

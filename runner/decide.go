@@ -80,7 +80,7 @@ type decider struct{ attempt }
 // actions of commands and reversals. With an error, only Why, Retriaged and Failed are set.
 func (a decider) decide(ctx context.Context) (decided, error) {
 	var dec decided
-	f := a.facts()
+	f := a.facts(ctx)
 	commands, err := a.commands(ctx, &dec)
 	if err != nil {
 		return dec, err
@@ -132,12 +132,15 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 }
 
 // facts returns the event in the form that rules read, with the look-ups.
-func (a decider) facts() facts.Facts {
+func (a decider) facts(ctx context.Context) facts.Facts {
 	f := facts.Of(a.d, a.o.Clock.Now().UTC())
 	f.Lookup, f.Effect, f.ByTimes = a.lookup(false), a.effect(!a.first, false), a.first
 	f.FalseBefore = a.falseBefore
 	if a.o.Supplied != nil {
-		f.ByTimes, f.Pull = true, nil // nothing else knows the timeline and the pull request
+		// The times of the issue stand for a timeline that nobody supplied, and the look-ups know the pull
+		// request.
+		_, err := a.o.Supplied.Timeline(ctx)
+		f.ByTimes, f.Pull = err != nil, nil
 	}
 	return f
 }

@@ -43,7 +43,7 @@ func Facts(ctx context.Context, o Options, d triage.Delivery) (facts.Facts, erro
 	}
 	s := newSetup(o)
 	s.id.First = true // nothing is written, so there is nothing to look up
-	return (decider{newAttempt(s, d, nil, func(string, ...any) {})}).facts(), nil
+	return (decider{newAttempt(s, d, nil, func(string, ...any) {})}).facts(ctx), nil
 }
 
 var errNoIssue = errors.New("the event contains no issue")

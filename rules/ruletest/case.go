@@ -60,8 +60,8 @@ func ParseCase(spec CaseSpec) (Case, error) {
 	c := caseDecoder{spec: spec, decoder: decoder{
 		f: f, fields: fieldDecoder{f: f, long: true}, now: spec.Now.UTC(), repo: spec.Repo, kind: "case", node: f.Root(),
 	}}
-	if c.decoder.repo == (triage.Repo{}) {
-		c.decoder.repo = testRepo()
+	if c.repo == (triage.Repo{}) {
+		c.repo = testRepo()
 	}
 	out := c.parse()
 	return out, placed(f.Err(), spec)

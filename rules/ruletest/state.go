@@ -139,6 +139,7 @@ func (a *issueState) permits(item protocol.ActionItem, p Policy, used map[string
 		n = len(names)
 	case protocol.ThingAssignee:
 		n = len(names)
+	case protocol.ThingState, protocol.ThingForbidden, protocol.ThingScheduled: // there is one
 	}
 	if n == 0 {
 		return false

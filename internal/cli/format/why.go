@@ -12,10 +12,10 @@ import (
 // WriteRule prints an empty line and then the explanation of one rule.
 func WriteRule(b *strings.Builder, r rules.RuleWhy, p Painter) {
 	sign := p.Faint("-")
-	switch {
-	case r.Outcome == rules.Matched:
+	if r.Outcome == rules.Matched {
 		sign = p.Paint("32", "+")
-	case r.Outcome == rules.Undecided:
+	}
+	if r.Outcome == rules.Undecided {
 		sign = p.Paint("33", "?")
 	}
 	fmt.Fprintf(b, "\n%s %s  %s\n", sign, p.Bold(r.ID), p.Faint(outcomeText(r.RuleTrace)))

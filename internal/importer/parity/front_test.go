@@ -66,7 +66,7 @@ func (w *world) front(e event) string {
 	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		var answer any
 		switch user := userPath.FindStringSubmatch(r.URL.Path); {
-		case user != nil && user[2] != "":
+		case len(user) > 2 && user[2] != "":
 			answer = forks(isNew(author))
 		case comparePath.MatchString(r.URL.Path):
 			answer = map[string]any{"commits": []any{}, "files": []any{}}

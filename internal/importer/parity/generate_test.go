@@ -332,7 +332,7 @@ func (g *generator) contributions() {
 		switch {
 		case g.chance(15):
 			g.add(event{World: w, Day: 1, On: "pull_request.edited", Title: pick(g, titles), Body: body()})
-		case g.chance(15):
+		case g.chance(15): //nolint:gocritic // it draws another number
 			g.add(event{World: w, Day: 1, On: "pull_request.synchronize", Files: files()})
 		case g.chance(20):
 			g.add(event{World: w, Day: 1, On: "pull_request.reopened", Actor: "maintainer"})
@@ -448,7 +448,8 @@ func keysOf(c *parityCase) []string {
 // configured returns the labels that a configuration names.
 func configured(t *testing.T, c *parityCase) []string {
 	var list []string
-	if c.tool == "stale" {
+	switch c.tool {
+	case "stale":
 		for _, s := range readFlowOf(t, c).steps {
 			for _, name := range []string{"stale-issue-label", "stale-pr-label"} {
 				if s.with[name] == "" {
@@ -468,14 +469,14 @@ func configured(t *testing.T, c *parityCase) []string {
 		for _, v := range readFlowOf(t, c).env {
 			list = append(list, textOf(v))
 		}
-	} else if c.tool == "anti-slop" {
+	case "anti-slop":
 		for name, value := range readFlowOf(t, c).steps[0].with {
 			if strings.HasSuffix(name, "-labels") || strings.HasSuffix(name, "-label") {
 				list = append(list, antislop.Words(value)...)
 			}
 		}
 		list = append(list, "exempt")
-	} else {
+	default:
 		for _, k := range keysOf(c) {
 			if c.tool == "label-actions" {
 				k = strings.TrimPrefix(k, "-")

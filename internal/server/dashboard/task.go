@@ -173,7 +173,7 @@ func outcomeText(s runner.Status) string {
 		return "nothing to do"
 	case runner.StatusEscalated:
 		return "left to a person"
-	case runner.StatusFailed:
+	case runner.StatusFailed, runner.StatusIncomplete: // an incomplete one is never stored
 	}
 	return word(string(s))
 }

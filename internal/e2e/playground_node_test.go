@@ -119,7 +119,7 @@ func moreRequests(t *testing.T) []playgroundRequest {
 		"  - {id: reads, on: issues.opened, when: label(\"new\"), then: [{comment: Welcome}]}\n"
 	pulls := "version: 1\nrules:\n  - {id: source, on: pull_request.opened, when: 'any_file(\"src/**\")', then: [{add_label: source}]}\n" +
 		"  - {id: size, on: pull_request.opened, when: pr.additions < 10, then: [{add_label: small}]}\n"
-	close := "version: 1\npolicy: {allow_close: true}\nrules:\n  - {id: close, on: issue_comment.created, when: 'command(\"close\") and actor.permission == \"write\"', then: [{close_issue: {}}]}\n"
+	closes := "version: 1\npolicy: {allow_close: true}\nrules:\n  - {id: close, on: issue_comment.created, when: 'command(\"close\") and actor.permission == \"write\"', then: [{close_issue: {}}]}\n"
 	return []playgroundRequest{
 		{Title: "edited", Rules: demo, Payload: file("testdata/events/issues/edited.payload.json")},
 		{Title: "closed", Rules: file("internal/e2e/cmd/bench/testdata/foreman.yml"), Payload: file("testdata/events/issues/labeled.payload.json")},
@@ -134,7 +134,7 @@ func moreRequests(t *testing.T) []playgroundRequest {
 		{Title: "supplied", Rules: looks, Event: "issues.opened", Values: map[string]any{"author.issues": 0}},
 		{Title: "supplied beside a payload", Rules: looks, Payload: file("testdata/events/issues/opened.payload.json"), Case: "author:\n  issues: 0\n"},
 		{Title: "pull request", Rules: pulls, Event: "pull_request.opened", Values: map[string]any{"issue.pull_request": true, "pr.files": []any{"src/a.go"}}},
-		{Title: "comment", Rules: close, Event: "issue_comment.created", Values: map[string]any{"comment.body": "/foreman close", "actor.login": "mona", "actor.permission": "write"}},
+		{Title: "comment", Rules: closes, Event: "issue_comment.created", Values: map[string]any{"comment.body": "/foreman close", "actor.login": "mona", "actor.permission": "write"}},
 	}
 }
 

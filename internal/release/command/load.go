@@ -39,7 +39,7 @@ func load(ctx context.Context, env Env, o *options, _ string) error {
 	}
 	tag := spec.File + ":" + o.version
 	archive, write := io.Pipe()
-	go func() { write.CloseWithError(image.Archive(write, tag, spec, r, platform, folder)) }()
+	go func() { write.CloseWithError(image.Archive(tag, spec, r, platform, folder)(write)) }()
 	cmd := exec.CommandContext(ctx, "docker", "load", "--quiet")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = archive, env.Stderr, env.Stderr
 	if err := cmd.Run(); err != nil {

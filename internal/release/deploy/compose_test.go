@@ -36,7 +36,7 @@ func needCompose(t *testing.T) []string {
 		missing("no Docker engine answers: %v %s", err, out)
 	}
 	for _, c := range [][]string{{"docker", "compose"}, {"docker-compose"}} {
-		if exec.CommandContext(t.Context(), c[0], append(c[1:], "version")...).Run() == nil { //nolint:gosec // constant names
+		if exec.CommandContext(t.Context(), c[0], append(c[1:], "version")...).Run() == nil {
 			return c
 		}
 	}
@@ -68,24 +68,24 @@ func TestCompose(t *testing.T) {
 			}
 			text = fmt.Appendf(text, "FOREMAND_IMAGE=%sFOREMAND_PORT=%d\n", tag.String(), freePort(t))
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil { //nolint:gosec // the user of the image reads it
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	project := "foreman-compose-" + strings.ToLower(filepath.Base(dir)) + fmt.Sprint(os.Getpid())
 	run := func(ctx context.Context, args ...string) (string, error) {
-		cmd := exec.CommandContext(ctx, compose[0], append(append(compose[1:], "-p", project), args...)...) //nolint:gosec // constant names
+		cmd := exec.CommandContext(ctx, compose[0], append(append(compose[1:], "-p", project), args...)...)
 		cmd.Dir = dir
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 		defer cancel()
 		if out, err := run(ctx, "down", "--volumes", "--timeout", "5"); err != nil {
 			t.Errorf("compose down: %v\n%s", err, out)
 		}
-		_ = exec.CommandContext(ctx, "docker", "rmi", strings.TrimSpace(tag.String())).Run() //nolint:gosec // our own tag
+		_ = exec.CommandContext(ctx, "docker", "rmi", strings.TrimSpace(tag.String())).Run()
 	})
 	if out, err := run(t.Context(), "up", "--detach"); err != nil {
 		t.Fatalf("compose up: %v\n%s", err, out)

@@ -96,17 +96,20 @@ func Write(folder string, s Spec, r Release, platforms []string, programs string
 	return digest.String(), nil
 }
 
-// Archive writes an image for one platform in the form that "docker load" reads, with a tag.
-func Archive(w io.Writer, tag string, s Spec, r Release, platform, programs string) error {
-	img, err := assemble(s, r, platform[len("linux-"):], filepath.Join(programs, entry.File(s.Program, platform)))
-	if err != nil {
-		return fmt.Errorf("assemble the image of %s for %s: %w", s.Program, platform, err)
+// Archive returns a function that writes an image for one platform, with a tag, in the form that
+// "docker load" reads.
+func Archive(tag string, s Spec, r Release, platform, programs string) func(w io.Writer) error {
+	return func(w io.Writer) error {
+		img, err := assemble(s, r, platform[len("linux-"):], filepath.Join(programs, entry.File(s.Program, platform)))
+		if err != nil {
+			return fmt.Errorf("assemble the image of %s for %s: %w", s.Program, platform, err)
+		}
+		t, err := name.NewTag(tag)
+		if err != nil {
+			return err
+		}
+		return tarball.Write(t, img, w)
 	}
-	t, err := name.NewTag(tag)
-	if err != nil {
-		return err
-	}
-	return tarball.Write(t, img, w)
 }
 
 func assemble(s Spec, r Release, machine, program string) (v1.Image, error) {

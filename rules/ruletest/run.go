@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/org/foreman-action/rules"
-	"github.com/org/foreman-action/triage"
 )
 
 // A Result is the result of a test.
@@ -34,25 +33,6 @@ type Mismatch struct {
 	Want, Got    string // as text for people; lists of actions have several lines
 }
 
-// A Policy says which actions are refused. That of package policy is one.
-type Policy interface {
-	// Forbids returns the reason why the source may not request actions of that type; "": it may.
-	Forbids(action string, s triage.Source) string
-	// RefusesLabel returns the reason why a label may not be added or removed; "": it may.
-	RefusesLabel(name string) string
-	// EffectiveLimits returns the number of actions per event by the name of the limit; none: any
-	// number.
-	EffectiveLimits() map[string]int
-}
-
-// may returns the function for facts.Facts.May.
-func may(p Policy) func(label string) bool {
-	if p == nil {
-		return nil
-	}
-	return func(label string) bool { return p.RefusesLabel(label) == "" }
-}
-
 // A Refusal is an action that the policy refuses.
 type Refusal struct {
 	Action string // in the form of a rule file
@@ -68,7 +48,10 @@ func Run(ctx context.Context, s *rules.Set, t Test, p Policy) Result {
 	t.facts.Scans, scans = scanned(ctx, s, t.facts)
 	t.facts.Lookup = t.lookup()
 	a := decide(ctx, s, t.facts, t.by, p)
-	r := Result{Test: t, Fired: a.result.Fired, Refused: a.refused, Scans: scans}
+	r := Result{Test: t, Fired: a.result.Fired, Scans: scans}
+	for _, no := range a.refused {
+		r.Refused = append(r.Refused, Refusal{actionText(no.action), no.reason})
+	}
 	explained := map[string]bool{}
 	for _, id := range a.result.With(rules.Failed) {
 		explained[id] = true

@@ -19,10 +19,35 @@ type issueState struct {
 	err      error // of the rules that failed; if no rule could be decided, the other fields are zero
 	result   rules.Result
 	actions  []protocol.ActionItem // those that the policy permits; none for a decision that writes nothing
-	refused  []Refusal
+	refused  []refusal
 	labels   []string // of the issue
 	comments []string // texts of the written comments
 	undone   []string // the rules whose changes are reverted, in order
+}
+
+// A refusal is an action that the policy refuses, with its reason.
+type refusal struct {
+	action protocol.ActionItem
+	reason string
+}
+
+// A Policy says which actions are refused. That of package policy is one.
+type Policy interface {
+	// Forbids returns the reason why the source may not request actions of that type; "": it may.
+	Forbids(action string, s triage.Source) string
+	// RefusesLabel returns the reason why a label may not be added or removed; "": it may.
+	RefusesLabel(name string) string
+	// EffectiveLimits returns the number of actions per event by the name of the limit; none: any
+	// number.
+	EffectiveLimits() map[string]int
+}
+
+// may returns the function for facts.Facts.May.
+func may(p Policy) func(label string) bool {
+	if p == nil {
+		return nil
+	}
+	return func(label string) bool { return p.RefusesLabel(label) == "" }
 }
 
 // decide evaluates the rules for an event and carries those actions out that the policy permits; nil
@@ -114,7 +139,7 @@ func (a *issueState) permits(item protocol.ActionItem, p Policy, used map[string
 		return true
 	}
 	refuse := func(reason string) bool {
-		a.refused = append(a.refused, Refusal{actionText(item), reason})
+		a.refused = append(a.refused, refusal{item, reason})
 		return false
 	}
 	if why := p.Forbids(item.Type, triage.Source{Rule: "test"}); why != "" {

@@ -33,7 +33,7 @@ type Request struct {
 	Name  string // such as issues or issues.edited; empty: by the payload, or issues.opened for an issue
 }
 
-// Described reports whether the event is one that nobody sent.
+// Described reports whether flags or a file describe the event, and no payload contains it.
 func (r Request) Described() bool { return r.Draft != nil && r.File == "" }
 
 // Read reads the event from a file, builds one for an issue on GitHub, or describes one. The case has no

@@ -146,9 +146,12 @@ func (e *EvalError) Error() string {
 //
 // A rule that fails, or that needs a value which is not known, does nothing. The other rules go on,
 // except that a rule with "stop: true" ends the list as if it had fired: it may guard against later
-// rules. After one that is Undecided, later rules are decided only if they do nothing either way. Rules
-// that read labels which an Undecided rule may change are treated alike. If rules failed, the error joins an [*EvalError] for each of them, and the result is that of
+// rules. If rules failed, the error joins an [*EvalError] for each of them, and the result is that of
 // the others. After any other error the result is empty.
+//
+// A rule with "stop: true" can be Undecided. Then a later rule is decided only if it does nothing, and
+// is Undecided otherwise. So is a rule whose condition or text depends on a label that an Undecided rule
+// may change.
 //
 // A rule sees the labels that earlier rules added and removed. After labels changed, Decide
 // evaluates the false conditions that read them again, in order, until no label changes any more.

@@ -105,6 +105,22 @@ func Page(page, server string, r Repository) string {
 	).Replace(unreleased.ReplaceAllString(page, ""))
 }
 
+// DeployFolder is the folder with the files that set up a server.
+const DeployFolder = "deploy"
+
+// Deployment returns a file of [DeployFolder] as the release of a tag has it. It names the server's image
+// of the release, and the repository that releases. The chart has the version of the release.
+func Deployment(text, server, registry, tag string, r Repository) string {
+	const image = "ghcr.io/org/foremand"
+	return strings.NewReplacer(
+		image+":v1", r.Image(registry, "foremand")+":"+tag,
+		image, r.Image(registry, "foremand"),
+		"\nversion: 0.1.0\n", "\nversion: "+strings.TrimPrefix(tag, "v")+"\n",
+		"\nappVersion: v1\n", "\nappVersion: "+tag+"\n",
+		"https://github.com/"+Default, strings.TrimRight(server, "/")+"/"+r.String(),
+	).Replace(text)
+}
+
 // The variables of slim/action.yml: the address of the release, and a SHA-256 per platform.
 const address = "FOREMAN_DOWNLOAD"
 

@@ -1,5 +1,5 @@
 // Package tagging makes the tags of a release. The commit of a release stands on no branch: it
-// is the released commit with the image and the checksums pinned.
+// is the released commit with the images and the checksums pinned.
 //
 // The tag of the version is made first, because the release's files are published under it.
 // v1 and v1.2 move last, when all files are there.
@@ -135,7 +135,7 @@ func (r Repository) Commit(ctx context.Context, tag string, p Pins) (string, err
 	if err := errors.Join(err, pinErr); err != nil {
 		return "", err
 	}
-	if err := r.rename(ctx, c.Commit, p, files); err != nil {
+	if err := r.rename(ctx, c, p, files); err != nil {
 		return "", err
 	}
 	return r.commit(ctx, c, files)
@@ -196,28 +196,34 @@ func (r Repository) pin(ctx context.Context, commit, tag string, p Pins) (map[st
 	return files, errors.Join(mistakes...)
 }
 
-// rename adds the pages of the documentation that name the repository that releases.
-func (r Repository) rename(ctx context.Context, commit string, p Pins, files map[string]string) error {
+// rename adds the pages of the documentation and the files for deployments, which name the repository
+// that releases.
+func (r Repository) rename(ctx context.Context, c Checked, p Pins, files map[string]string) error {
 	owner, err := entry.ParseRepository(p.Repository)
 	if err != nil {
 		return err
 	}
 	git := r.repo()
-	list, err := git.run(ctx, "", "ls-tree", "-r", "-z", commit)
+	list, err := git.run(ctx, "", "ls-tree", "-r", "-z", c.Commit)
 	if err != nil {
 		return err
 	}
 	for line := range strings.SplitSeq(strings.TrimSuffix(list, "\x00"), "\x00") {
 		kind, name, _ := strings.Cut(line, "\t")
 		page := path.Ext(name) == ".md" && (path.Dir(name) == "." || strings.HasPrefix(name, "docs/"))
-		if !page || !strings.HasPrefix(kind, "100644 ") {
+		deployment := strings.HasPrefix(name, entry.DeployFolder+"/")
+		if !page && !deployment || !strings.HasPrefix(kind, "100644 ") {
 			continue
 		}
-		before, err := git.file(ctx, commit, name)
+		before, err := git.file(ctx, c.Commit, name)
 		if err != nil {
 			return err
 		}
-		if after := entry.Page(before, p.Server, owner); after != before {
+		after := entry.Page(before, p.Server, owner)
+		if deployment {
+			after = entry.Deployment(before, p.Server, p.Registry, c.Version.Tag(), owner)
+		}
+		if after != before {
 			files[name] = after
 		}
 	}

@@ -3,6 +3,7 @@ package tagging_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,10 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/org/foreman-action/internal/release/entry"
 	"github.com/org/foreman-action/internal/release/tagging"
 	"github.com/org/foreman-action/internal/release/version"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
 // A clone is a repository with the real action.yml and slim/action.yml, and its remote.
 type clone struct {
@@ -192,6 +197,47 @@ func TestCommit(t *testing.T) {
 	}
 	if tagged, err := c.repository().Tag(t.Context(), "v1.2.3", pins(published)); err != nil || tagged != commit {
 		t.Errorf("got the tag at %s and the error %v, want %s", tagged, err, commit)
+	}
+}
+
+// The files for deployments name the image and the version of the release: testdata has the lines that
+// a release of this repository's files changes.
+func TestCommitDeploys(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	if err := os.CopyFS(filepath.Join(c.dir, entry.DeployFolder), os.DirFS(filepath.Join("../../..", entry.DeployFolder))); err != nil {
+		t.Fatal(err)
+	}
+	c.git(c.dir, "add", "-A")
+	c.git(c.dir, "commit", "-q", "-m", "deploy")
+	c.git(c.dir, "push", "-q", "origin", "main")
+	p := pins()
+	p.Exists = nil
+	commit, err := c.repository().Commit(t.Context(), "v1.2.3", p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for line := range strings.Lines(c.git(c.dir, "diff", "--unified=0", "--no-color", "HEAD", commit, "--", entry.DeployFolder)) {
+		if strings.HasPrefix(line, "-") || strings.HasPrefix(line, "+") {
+			got.WriteString(strings.TrimSpace(line) + "\n")
+		}
+	}
+	const golden = "testdata/deploy.diff"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", golden, diff)
+	}
+	if left, err := exec.CommandContext(t.Context(), "git", "-C", c.dir, "grep", "-E", "ghcr.io/org/|github.com/org/", commit, "--", entry.DeployFolder).Output(); err == nil {
+		t.Errorf("the release still names the default repository:\n%s", left)
 	}
 }
 

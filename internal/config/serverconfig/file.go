@@ -20,6 +20,14 @@ type Spec struct {
 	Database func(url string) error
 }
 
+// lookup returns the value of an environment variable, and whether it is set.
+func (s Spec) lookup(name string) (string, bool) {
+	if s.Lookup == nil {
+		return "", false
+	}
+	return s.Lookup(name)
+}
+
 // A file is a configuration file, as the checks of its sections use it.
 type file struct {
 	schema.Checker

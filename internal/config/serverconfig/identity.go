@@ -78,7 +78,7 @@ func (i *Identity) settleAPI(f file, identity *yaml.Node) {
 	at, name := yamlfile.Child(identity, "api_url"), "identity.api_url"
 	if i.APIURL == "" {
 		at, name = cmp.Or(at, identity), "environment variable GITHUB_API_URL"
-		if v, ok := f.spec.Lookup("GITHUB_API_URL"); ok {
+		if v, ok := f.spec.lookup("GITHUB_API_URL"); ok {
 			i.APIURL = v
 		}
 	}

@@ -26,9 +26,6 @@ import (
 // Load reads a configuration. All mistakes are reported together, as [yamlfile.Problems]. Outside
 // of the rules and the policy, no error contains a value of the file.
 func Load(ctx context.Context, spec Spec) (*Config, error) {
-	if spec.Lookup == nil {
-		spec.Lookup = func(string) (string, bool) { return "", false }
-	}
 	dir, name := filepath.Split(spec.Path)
 	files := snapshot{folder: folder(dir), name: name}
 	c, red := &Config{}, redactor{dir: dir, main: name}
@@ -43,7 +40,7 @@ func Load(ctx context.Context, spec Spec) (*Config, error) {
 	}
 	runner, err := config.Load(ctx, files, config.Spec{
 		Path: name, Sections: sharedSections(),
-		Getenv: func(name string) string { v, _ := spec.Lookup(name); return v },
+		Getenv: func(name string) string { v, _ := spec.lookup(name); return v },
 	})
 	if err == nil && runner == nil { // the path names a folder
 		err = config.ErrNotFound
@@ -60,6 +57,47 @@ func Load(ctx context.Context, spec Spec) (*Config, error) {
 	c.Runner, c.Warnings = runner, append(red.redact(append(merge(warnings, runner.Warnings), runner.UnusualPatterns(nil)...)), unscheduled(name, runner)...)
 	runner.LLM = protocol.LLMBackendRef{Provider: c.LLM.Provider, Model: c.LLM.Model}
 	return c, nil
+}
+
+// LoadStores reads only the sections of a configuration that name the databases, queue and memory. Other
+// sections are not decoded, so that their variables need not be set.
+func LoadStores(ctx context.Context, spec Spec) (Queue, Memory, error) {
+	var d struct {
+		Queue  Queue  `yaml:"queue"`
+		Memory Memory `yaml:"memory"`
+	}
+	dir, name := filepath.Split(spec.Path)
+	data, err := folder(dir).Read(ctx, name)
+	if err != nil {
+		return d.Queue, d.Memory, fmt.Errorf("read the configuration %s: %w", spec.Path, err)
+	}
+	f, err := yamlfile.Parse(name, data)
+	if err == nil {
+		root := f.Root()
+		decoder := secretDecoder(f, spec)
+		if at := yamlfile.Child(root, "queue"); at != nil {
+			decoder.Decode(at, &d.Queue)
+		}
+		if at := yamlfile.Child(root, "memory"); at != nil {
+			decoder.Decode(at, &d.Memory)
+		}
+		rows := slices.Concat(queueKeys(spec), memoryKeys(spec)).Checker(f)
+		rows.Hide = true
+		rows.Check("", root, &d)
+		in := file{Checker: rows, decoder: decoder, spec: spec, root: root}
+		d.Queue.check(in)
+		d.Memory.check(in, &d.Queue)
+		err = f.Err()
+	}
+	if problems, ok := errors.AsType[yamlfile.Problems](err); ok {
+		err = redactor{dir: dir, main: name}.redact(problems)
+	}
+	return d.Queue, d.Memory, err
+}
+
+// secretDecoder returns a decoder that resolves variables, and whose messages contain no secret.
+func secretDecoder(f *yamlfile.File, spec Spec) yamlfile.Decoder {
+	return yamlfile.Decoder{File: f, Variables: variables(spec), Lenient: true, Secret: reflect.TypeFor[secret.Text]()}
 }
 
 // merge returns the problems of both lists, sorted. Both lists may contain the same mistake of the
@@ -85,7 +123,7 @@ func unscheduled(file string, cfg *config.Config) (list yamlfile.Problems) {
 // decode decodes and checks the server's own sections.
 func decode(f *yamlfile.File, root *yaml.Node, spec Spec) *Config {
 	var d document
-	decoder := yamlfile.Decoder{File: f, Variables: variables(spec), Lenient: true, Secret: reflect.TypeFor[secret.Text]()}
+	decoder := secretDecoder(f, spec)
 	decoder.Decode(root, &d)
 	rows, agents := table(spec).Checker(f), agentKeys().Checker(f)
 	rows.Hide, agents.Hide = true, true
@@ -115,8 +153,8 @@ func decode(f *yamlfile.File, root *yaml.Node, spec Spec) *Config {
 // [secret.Text] may use variables with a secret. "${}" is kept, because published files contain it.
 func variables(spec Spec) *yamlfile.Variables {
 	return &yamlfile.Variables{Lenient: true, Reserved: variable.Reserved, Lookup: func(name string) (string, error) {
-		v, ok := spec.Lookup(name)
-		if path, file := spec.Lookup(name + "_FILE"); !ok && file {
+		v, ok := spec.lookup(name)
+		if path, file := spec.lookup(name + "_FILE"); !ok && file {
 			return variableFile(name+"_FILE", path)
 		}
 		if !ok {

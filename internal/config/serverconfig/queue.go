@@ -33,7 +33,7 @@ type Queue struct {
 func queueKeys(spec Spec) schema.Table {
 	return schema.Table{
 		{Path: "queue", Doc: "Where tasks are kept, and how long."},
-		{Path: "queue.db_path", Rule: homePath(spec.Home), Doc: "SQLite file of the queue. Absent: foreman/queue.db in $XDG_STATE_HOME, else in ~/.local/state; ~/.foreman/queue.db if it exists."},
+		{Path: "queue.db_path", Rule: homePath(spec.Home), Doc: "SQLite file of the queue. Absent: foreman/queue.db in $XDG_STATE_HOME, else in ~/.local/state; in ~/.foreman if only that folder has a database."},
 		{Path: "queue.url", Rule: homePath(spec.Home), Doc: "Path of a SQLite file, or postgres://user@host/database."},
 		{Path: "queue.claim_timeout_seconds", Rule: between(1, maxSeconds), Doc: "How long a claim lasts without a heartbeat; default 300."},
 		{Path: "queue.max_claim", Rule: schema.Positive(),

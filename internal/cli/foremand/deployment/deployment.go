@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -29,35 +31,48 @@ func Load(ctx context.Context, env process.Env, path string) (*serverconfig.Conf
 	if path == "" {
 		return nil, errors.New("--config: the name of the file is empty")
 	}
-	return serverconfig.Load(ctx, serverconfig.Spec{Path: path, Lookup: env.LookupEnv, Home: env.Getenv("HOME"), Database: postgres.CheckURL})
+	return serverconfig.Load(ctx, spec(env, path))
+}
+
+func spec(env process.Env, path string) serverconfig.Spec {
+	return serverconfig.Spec{Path: path, Lookup: env.LookupEnv, Home: env.Getenv("HOME"), Database: postgres.CheckURL}
 }
 
 // Databases returns the locations of a server's databases: from non-empty flags, else from the
-// configuration, else in the user's folder for state, or in ~/.foreman if one is there. If the queue is in PostgreSQL, the memory's default is the
-// same database, and a file is an error. No error contains a location, because it may contain a
-// password.
-func Databases(env process.Env, flags database.Locations, s *serverconfig.Config) (database.Locations, error) {
-	for flag, location := range map[string]string{"--queue-db": flags.Queue, "--db": flags.Memory} {
-		if err := serverconfig.CheckLocation(location); err != nil {
-			return database.Locations{}, fmt.Errorf("%s: %w", flag, err)
-		}
+// configuration, else in the user's folder for state, or in ~/.foreman if only that has databases. If
+// the queue is in PostgreSQL, the memory's default is the same database, and a file is an error. No
+// error contains a location, because it may contain a password.
+func Databases(env process.Env, flags database.Locations, queue serverconfig.Queue, memory serverconfig.Memory) (database.Locations, error) {
+	at := database.Locations{Memory: cmp.Or(flags.Memory, memory.DBPath)}
+	if err := serverconfig.CheckLocation(flags.Memory); err != nil {
+		return database.Locations{}, fmt.Errorf("--db: %w", err)
 	}
-	at := database.Locations{Queue: cmp.Or(flags.Queue, string(s.Queue.URL), s.Queue.DBPath), Memory: cmp.Or(flags.Memory, s.Memory.DBPath)}
-	if at.Queue == "" || at.Memory == "" && !serverconfig.Postgres(at.Queue) {
-		dir, err := folder(env)
-		if err != nil {
-			return database.Locations{}, fmt.Errorf("find a folder for the databases: %w; name the files by --queue-db and --db", err)
-		}
-		at.Queue = cmp.Or(at.Queue, filepath.Join(dir, queueFile))
-		at.Memory = cmp.Or(at.Memory, filepath.Join(dir, memoryFile))
+	var err error
+	if at.Queue, err = queueOf(env, flags.Queue, queue); err != nil {
+		return database.Locations{}, err
 	}
 	switch {
-	case at.Memory == "":
+	case at.Memory == "" && serverconfig.Postgres(at.Queue):
 		at.Memory = at.Queue
+	case at.Memory == "":
+		if at.Memory, err = inFolder(env, memoryFile, "--db"); err != nil {
+			return database.Locations{}, err
+		}
 	case serverconfig.Postgres(at.Queue) && !serverconfig.Postgres(at.Memory):
 		return database.Locations{}, fmt.Errorf("find the memory: %w; remove --db or memory.db_path", serverconfig.ErrLocalMemory)
 	}
 	return at, nil
+}
+
+// queueOf returns the location of the queue alone, as [Databases] does.
+func queueOf(env process.Env, flag string, queue serverconfig.Queue) (string, error) {
+	if err := serverconfig.CheckLocation(flag); err != nil {
+		return "", fmt.Errorf("--queue-db: %w", err)
+	}
+	if at := cmp.Or(flag, string(queue.URL), queue.DBPath); at != "" {
+		return at, nil
+	}
+	return inFolder(env, queueFile, "--queue-db")
 }
 
 // The files that are neither named by a flag nor configured.
@@ -66,27 +81,64 @@ const (
 	memoryFile = "memory.db"
 )
 
-// folder returns the folder of databases without a configured place: the user's folder for state. The published
-// harness kept them in ~/.foreman, which is used if one of them is there.
-func folder(env process.Env) (string, error) {
-	former := filepath.Join(env.Getenv("HOME"), ".foreman")
-	for _, name := range []string{queueFile, memoryFile} {
-		if _, err := os.Stat(filepath.Join(former, name)); err == nil {
-			return former, nil
-		}
+// inFolder returns the path of a file in the folder of databases without a configured place. flag
+// names the file otherwise.
+func inFolder(env process.Env, name, flag string) (string, error) {
+	dir, err := folder(env)
+	if err != nil {
+		return "", fmt.Errorf("find a folder for %s: %w; name the file by %s", name, err, flag)
 	}
-	return env.StateDir()
+	return filepath.Join(dir, name), nil
 }
 
-// Find returns where the databases are, as [Databases] does, with the configuration at a
-// path; empty: without a configuration.
-func Find(ctx context.Context, env process.Env, path string, flags database.Locations) (database.Locations, error) {
-	s := &serverconfig.Config{}
-	if path != "" {
-		var err error
-		if s, err = Load(ctx, env, path); err != nil {
-			return database.Locations{}, err
+// folder returns the folder of databases without a configured place: the user's folder for state. The
+// published harness kept them in ~/.foreman, which is used if only that folder has one of them.
+func folder(env process.Env) (string, error) {
+	state, err := env.StateDir()
+	if err != nil {
+		return "", err
+	}
+	folders := []string{state}
+	if home := env.Getenv("HOME"); home != "" {
+		folders = append(folders, filepath.Join(home, ".foreman"))
+	}
+	for _, dir := range folders {
+		for _, name := range []string{queueFile, memoryFile} {
+			_, err := os.Stat(filepath.Join(dir, name))
+			switch {
+			case err == nil:
+				return dir, nil
+			case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR): // HOME=/dev/null is common
+				return "", err
+			}
 		}
 	}
-	return Databases(env, flags, s)
+	return state, nil
+}
+
+// Find returns where the databases are, as [Databases] does, with the configuration at a path;
+// empty: without a configuration. Variables of the configuration that do not belong to the
+// databases, such as secrets, need not be set.
+func Find(ctx context.Context, env process.Env, path string, flags database.Locations) (database.Locations, error) {
+	queue, memory, err := stores(ctx, env, path)
+	if err != nil {
+		return database.Locations{}, err
+	}
+	return Databases(env, flags, queue, memory)
+}
+
+// FindQueue returns the location of the queue alone, as [Find] does.
+func FindQueue(ctx context.Context, env process.Env, path, flag string) (string, error) {
+	queue, _, err := stores(ctx, env, path)
+	if err != nil {
+		return "", err
+	}
+	return queueOf(env, flag, queue)
+}
+
+func stores(ctx context.Context, env process.Env, path string) (serverconfig.Queue, serverconfig.Memory, error) {
+	if path == "" {
+		return serverconfig.Queue{}, serverconfig.Memory{}, nil
+	}
+	return serverconfig.LoadStores(ctx, spec(env, path))
 }

@@ -24,16 +24,16 @@ type sharedOptions struct {
 // open opens the queue. A missing file is an error; open does not create it. A database that is out of
 // reach counts as a failure.
 func (o sharedOptions) open(ctx context.Context) (database.Store, error) {
-	at, err := deployment.Find(ctx, o.Env, o.Config, database.Locations{Queue: o.Queue})
+	at, err := deployment.FindQueue(ctx, o.Env, o.Config, o.Queue)
 	if err != nil {
 		return nil, err
 	}
-	if path, ok := database.File(at.Queue); ok {
+	if path, ok := database.File(at); ok {
 		if _, err := os.Stat(path); err != nil {
 			return nil, fmt.Errorf("there is no queue: %w; name one with --queue-db, or the configuration with --config", err)
 		}
 	}
-	q, err := database.Open(ctx, at.Queue, nil)
+	q, err := database.Open(ctx, at, nil)
 	if errors.Is(err, queue.ErrUnavailable) {
 		err = command.Failed(err)
 	}

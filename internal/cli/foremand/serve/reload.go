@@ -35,7 +35,7 @@ func (r *reloader) reload(ctx context.Context) (unchanged []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := deployment.Databases(r.o.Env, r.o.Databases, s)
+	at, err := deployment.Databases(r.o.Env, r.o.Databases, s.Queue, s.Memory)
 	if err != nil {
 		return nil, err
 	}

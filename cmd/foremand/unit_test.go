@@ -65,10 +65,9 @@ func TestUnit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		config := fmt.Sprintf("identity: {github_token: \"${UNIT_TOKEN}\", github_user: bot, api_url: \"http://127.0.0.1:1\"}\npolling: {enabled: false}\nserver: {port: %d}\n"+
-			"repos: [{owner: o, name: r, agents: [{type: issue-triage, config: {url: \"http://127.0.0.1:2\"}}]}]\n", at.Port())
+		config := strings.NewReplacer("/var/lib", u.state, "server:\n", fmt.Sprintf("server:\n  port: %d\n", at.Port())).Replace(read(t, "packaging/config.yaml"))
 		write(t, filepath.Join(dir, "config.yaml"), config)
-		write(t, filepath.Join(dir, "secrets"), "# of the server\nUNIT_TOKEN=t0ken\n")
+		write(t, filepath.Join(dir, "secrets"), "# of the server\nWEBHOOK_SECRET=0123456789abcdef0123456789abcdef\n")
 		if code := u.run(t); code != 0 {
 			t.Errorf("SIGTERM: got exit code %d, want 0", code)
 		}
@@ -79,6 +78,14 @@ func TestUnit(t *testing.T) {
 		}
 		if want := []string{"memory.db", "queue.db"}; err != nil || !slices.Equal(files, want) {
 			t.Errorf("the state directory has %v, want %v: %v", files, want, err)
+		}
+		for _, args := range [][]string{{"queue", "ls"}, {"backup", filepath.Join(dir, "backup")}} {
+			// The shell of an operator has none of the secrets.
+			cmd := exec.CommandContext(t.Context(), program, append(args, "--config", filepath.Join(dir, "config.yaml"))...)
+			cmd.Env = []string{"HOME=/nonexistent", programtest.RaceDetector(os.Getenv)}
+			if out, err := cmd.CombinedOutput(); err != nil || args[0] == "backup" && strings.Count(string(out), " is copied to ") != 2 {
+				t.Errorf("%s beside the unit: %v\n%s", args[0], err, out)
+			}
 		}
 		write(t, filepath.Join(dir, "config.yaml"), "no: such key\n")
 		if code := u.run(t); fmt.Sprint(code) != u.settings["RestartPreventExitStatus"] {

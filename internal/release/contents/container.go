@@ -63,7 +63,7 @@ func packaged(name, kind string) map[string]string {
 	files := map[string]string{
 		"/usr/lib/systemd/system/foremand.service":     folder + "foremand.service",
 		"/usr/lib/sysusers.d/foremand.conf":            folder + "foremand.sysusers",
-		"/usr/share/doc/foremand/examples/config.yaml": "testdata/demo/config.yaml",
+		"/usr/share/doc/foremand/examples/config.yaml": folder + "config.yaml",
 	}
 	scripts := map[string][]string{"deb": {"postinst", "prerm", "postrm"}, "rpm": {"%post", "%preun", "%postun"}}[kind]
 	for i, source := range []string{"postinstall.sh", "preremove.sh", "postremove.sh"} {

@@ -77,7 +77,7 @@ func server(kind string) map[string]string {
 	files := map[string]string{
 		"./usr/lib/systemd/system/foremand.service":     "cmd/foremand/packaging/foremand.service",
 		"./usr/lib/sysusers.d/foremand.conf":            "cmd/foremand/packaging/foremand.sysusers",
-		"./usr/share/doc/foremand/examples/config.yaml": "testdata/demo/config.yaml",
+		"./usr/share/doc/foremand/examples/config.yaml": "cmd/foremand/packaging/config.yaml",
 	}
 	scripts := map[string][3]string{"deb": {"postinst", "prerm", "postrm"}, "rpm": {"%post", "%preun", "%postun"}}[kind]
 	for i, source := range [3]string{"postinstall.sh", "preremove.sh", "postremove.sh"} {

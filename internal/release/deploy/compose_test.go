@@ -110,7 +110,7 @@ func TestCompose(t *testing.T) {
 	if !within(time.Minute, done) {
 		failed("the task is not done within a minute: " + ask(t, url+"/queue/status", secretOf("OPERATOR")))
 	}
-	if out, err := run(t.Context(), "exec", "-T", "foremand", "/foremand", "queue", "show", "--config", "/etc/foremand/config.yaml", "--queue-db", "/var/lib/foremand/queue.db"); err != nil || !strings.Contains(out, "add_label  documentation") {
+	if out, err := run(t.Context(), "exec", "-T", "foremand", "/foremand", "queue", "show", "--config", "/etc/foremand/config.yaml"); err != nil || !strings.Contains(out, "add_label  documentation") {
 		t.Errorf("the task has no plan with a label: %v\n%s", err, out)
 	}
 }

@@ -77,8 +77,9 @@ func newExporter(ctx context.Context, o Options) (sdk.SpanExporter, error) {
 	if o.Getenv(name) == "" || o.Getenv("OTEL_TRACES_EXPORTER") == "none" {
 		return nil, nil
 	}
-	if _, err := collector(name, o.Getenv(name)); err != nil {
-		return nil, err
+	if _, err := collector(name, o.Getenv(name)); err != nil { // often set for all programs of a machine
+		o.Log.Warn("no traces are sent", "error", err)
+		return nil, nil
 	}
 	if p := cmp.Or(o.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), o.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), protocol); p != protocol {
 		o.Log.Warn("traces are sent as "+protocol+"; name a collector that accepts this, often at port 4318", "protocol", p)

@@ -82,6 +82,7 @@ func TestTestedElsewhere(t *testing.T) {
 var parts = map[string]map[string]string{
 	"docs/build.md":             {"builder:\n  command:": "whole file below", "sandbox: docker": "whole file below"},
 	"docs/server/containers.md": {"container:\n      env:": "whole file below"},
+	"docs/server/metrics.md":    {"scrape_configs:": "internal/server/telemetry/docs_test.go"},
 	"docs/command-line.md":      {"foreman-rules-check": "internal/e2e/precommit_test.go"},
 	"docs/contribflow.md":       {"limits:": "internal/scoring/docs_test.go"},
 }

@@ -72,6 +72,34 @@ func TestAlertRules(t *testing.T) {
 	promtool(t, alertsFolder, "test", "rules", "foremand.rules.test.yml")
 }
 
+// TestScrape checks that the job on docs/server/metrics.md has a name that the alerts expect, and reads them. It lets
+// promtool check the file.
+func TestScrape(t *testing.T) {
+	t.Parallel()
+	_, text, _ := strings.Cut(read(t, "../../../docs/server/metrics.md"), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	var file struct {
+		Jobs []struct {
+			Name string `yaml:"job_name"`
+		} `yaml:"scrape_configs"`
+		Rules []string `yaml:"rule_files"`
+	}
+	if err := yaml.Unmarshal([]byte(text), &file); err != nil || len(file.Jobs) != 1 || !slices.Equal(file.Rules, []string{alertsFile}) {
+		t.Fatalf("got %+v and the error %v, want a job, and the rules %s", file, err, alertsFile)
+	}
+	job := regexp.MustCompile(`up\{job=~"([^"]+)"`).FindStringSubmatch(read(t, filepath.Join(alertsFolder, alertsFile)))
+	if len(job) == 0 || !regexp.MustCompile("^(?:"+job[1]+")$").MatchString(file.Jobs[0].Name) {
+		t.Errorf("the alerts look at the jobs %q, and the page names %q", job, file.Jobs[0].Name)
+	}
+	dir := t.TempDir()
+	for name, content := range map[string]string{"prometheus.yml": text, alertsFile: read(t, filepath.Join(alertsFolder, alertsFile))} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	promtool(t, dir, "check", "config", "--syntax-only", "prometheus.yml")
+}
+
 // TestDashboard checks that the dashboard for Grafana uses only existing metrics and variables, that its
 // panels do not overlap, and lets promtool check its expressions.
 func TestDashboard(t *testing.T) {

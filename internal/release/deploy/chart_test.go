@@ -56,8 +56,24 @@ func render(c *chart.Chart, values map[string]any) (map[string]string, error) {
 	return files, nil
 }
 
-// TestChart renders the chart with its own values and with each file of values in the folder ci. It compares
-// the manifests with those in testdata, and checks them as a cluster would.
+// exampleValues returns the configuration in the comments of values.yaml, as values.
+func exampleValues(t *testing.T) chartutil.Values {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(chartFolder, "values.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ = bytes.Cut(text, []byte("\nconfig:\n"))
+	text, _, _ = bytes.Cut(text, []byte("\n\n"))
+	values, err := chartutil.ReadValues(append([]byte("config:\n"), bytes.ReplaceAll(text, []byte("  # "), []byte("  "))...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return values
+}
+
+// TestChart renders the chart with the example of its own values and with each file of values in the folder ci. It
+// compares the manifests with those in testdata, and checks them as a cluster would.
 func TestChart(t *testing.T) {
 	t.Parallel()
 	cases, err := filepath.Glob(filepath.Join(chartFolder, "ci", "*-values.yaml"))
@@ -65,7 +81,7 @@ func TestChart(t *testing.T) {
 		t.Fatal(cases, err)
 	}
 	for _, file := range append(cases, "") {
-		name, values := "default", chartutil.Values{}
+		name, values := "default", exampleValues(t)
 		if file != "" {
 			name = strings.TrimSuffix(filepath.Base(file), "-values.yaml")
 			if values, err = chartutil.ReadValuesFile(file); err != nil {
@@ -198,6 +214,13 @@ func checkConfig(t *testing.T, text string) {
 	}
 }
 
+// config returns a configuration with a section.
+func config(section string, value map[string]any) map[string]any {
+	all := map[string]any{"identity": map[string]any{}, "repos": []any{}}
+	all[section] = value
+	return all
+}
+
 // TestChartRefuses checks that values with a mistake are refused.
 func TestChartRefuses(t *testing.T) {
 	t.Parallel()
@@ -211,10 +234,24 @@ func TestChartRefuses(t *testing.T) {
 		{"an unknown value", map[string]any{"replicas": 2}, "replicas"},
 		{"no secret", map[string]any{"existingSecret": ""}, "existingSecret"},
 		{"a digest that is none", map[string]any{"image": map[string]any{"digest": "sha256:12"}}, "digest"},
+		{"no configuration", map[string]any{"config": map[string]any{"mode": "apply"}}, "repos"},
+		{"metrics over TLS of an unnamed host", map[string]any{
+			"serviceMonitor": map[string]any{"enabled": true}, "config": config("server", map[string]any{"tls": map[string]any{"cert": "c", "key": "k"}}),
+		}, "serviceMonitor.tlsConfig: name the host of the certificate"},
+		{"a token in the ConfigMap", map[string]any{"config": config("identity", map[string]any{"github_token": "t0ken"})}, "github_token"},
+		{"the key of an App", map[string]any{"config": config("identity", map[string]any{"app": map[string]any{"private_key": "-----BEGIN"}})}, "private_key"},
+		{"the key of a model", map[string]any{"config": config("llm", map[string]any{"api_key": "sk"})}, "api_key"},
+		{"the secret of a webhook", map[string]any{"config": config("server", map[string]any{"webhook_secret": "s"})}, "webhook_secret"},
+		{"the secrets of webhooks", map[string]any{"config": config("server", map[string]any{"webhook_secrets": []any{"${A}", "s"}})}, "webhook_secrets"},
+		{"the secret of an agent", map[string]any{"config": config("server", map[string]any{"credentials": []any{map[string]any{"name": "a", "secret": "s"}}})}, "credentials"},
+		{"the password of an operator", map[string]any{"config": config("server", map[string]any{"operators": []any{map[string]any{"name": "a", "secret": "s"}}})}, "operators"},
+		{"the address of the database", map[string]any{"config": config("queue", map[string]any{"url": "${DATABASE_URL}"})}, "url"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if files, err := render(loadChart(t), tt.values); err == nil || !strings.Contains(err.Error(), tt.want) {
+			values := exampleValues(t)
+			maps.Copy(values, tt.values)
+			if files, err := render(loadChart(t), values); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %d files and %v, want an error with %q", len(files), err, tt.want)
 			}
 		})

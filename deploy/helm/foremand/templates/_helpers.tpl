@@ -40,6 +40,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end -}}
 
+{{- /* https if the server itself has a certificate. */ -}}
+{{- define "foremand.scheme" -}}
+{{- if dig "server" "tls" "" .Values.config -}}https{{- else -}}http{{- end -}}
+{{- end -}}
+
 {{- /* The configuration with the keys that the chart sets, as YAML. */ -}}
 {{- define "foremand.config" -}}
 {{- $own := dict "server" (dict "host" "0.0.0.0" "port" 8000) -}}

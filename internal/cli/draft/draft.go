@@ -42,6 +42,19 @@ func Values() []Value {
 		{"issue.association", Text, "association", "of its author, such as MEMBER (default NONE)", "MEMBER"},
 		{"issue.pull_request", Switch, "pr", "the issue is a pull request", ""},
 		{"pr.files", Texts, "file", "`PATH` that the pull request changes; may be repeated", "src/a.go"},
+		{"pr.head", Text, "head", "`BRANCH` of the pull request", "patch-1"},
+		{"pr.base", Text, "base", "`BRANCH` that it is to be merged into", "main"},
+		{"pr.draft", Switch, "draft", "it is a draft", ""},
+		{"pr.merged", Switch, "merged", "it is merged", ""},
+		{"pr.changed_files", Number, "changed-files", "`NUMBER` of files that it changes (default those of --file)", "1"},
+		{"pr.additions", Number, "additions", "`NUMBER` of lines that it adds", "10"},
+		{"pr.deletions", Number, "deletions", "`NUMBER` of lines that it deletes", "10"},
+		{"pr.commits", Number, "commits", "`NUMBER` of its commits (default those of --commit-message)", "1"},
+		{"pr.commit_messages", Texts, "commit-message", "`TEXT` of one of its commits; may be repeated", `"fix: typo"`},
+		{"pr.requested_reviewers", Texts, "requested-reviewer", "`LOGIN` of a person whose review it waits for; may be repeated", "hubot"},
+		{"pr.requested_teams", Texts, "requested-team", "`TEAM` whose review it waits for; may be repeated", "docs"},
+		{"pr.approved_by", Texts, "approved-by", "`LOGIN` of a maintainer who approves it; may be repeated", "hubot"},
+		{"pr.changes_requested_by", Texts, "changes-requested-by", "`LOGIN` of a maintainer who requests changes; may be repeated", "hubot"},
 		{"comment.body", Text, "comment", "`TEXT` of a new comment on the issue", `"/foreman close"`},
 		{"actor.login", Text, "actor", "`LOGIN` of who causes the event (default the author)", "hubot"},
 		{"actor.permission", Text, "permission", "of who causes the event, such as write", "write"},
@@ -59,7 +72,11 @@ const CaseFlag = "case"
 // supply returns how a person supplies a missing value, such as "--author-issues 0".
 func supply(name string) string {
 	for _, v := range Values() {
-		if v.Name == name {
+		switch {
+		case v.Name != name:
+		case v.Kind == Switch:
+			return fmt.Sprintf("--%[1]s or --%[1]s=false", v.Flag)
+		default:
 			return strings.TrimSpace("--" + v.Flag + " " + v.Example)
 		}
 	}

@@ -1,6 +1,7 @@
 package draft_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -33,9 +34,16 @@ func TestCase(t *testing.T) {
 // TestSupplies checks that each value that rules look up has a flag, or a key of a case.
 func TestSupplies(t *testing.T) {
 	t.Parallel()
-	if got := draft.Supplies([]string{"author.issues", "pr.files", facts.PermissionName, "contrib.score", facts.TimelineName}); got !=
-		"--author-issues 0, --file src/a.go, --permission write, --case FILE, with contrib.score, --case FILE, with past" {
+	if got := draft.Supplies([]string{"author.issues", "pr.files", "pr.merged", facts.PermissionName, "contrib.score", facts.TimelineName}); got !=
+		"--author-issues 0, --file src/a.go, --merged or --merged=false, --permission write, --case FILE, with contrib.score, --case FILE, with past" {
 		t.Errorf("got %s", got)
+	}
+	for _, spec := range facts.LookupSpecs() {
+		for _, f := range spec.Fields {
+			if got := draft.Supplies([]string{"pr." + f.Name}); spec.Root == "pr" && strings.HasPrefix(got, "--case") {
+				t.Errorf("pr.%s has no flag", f.Name)
+			}
+		}
 	}
 	for _, v := range draft.Values() {
 		if _, err := (draft.Draft{Values: []ruletest.Field{{Name: v.Name, From: "--" + v.Flag, Value: map[draft.Kind]any{

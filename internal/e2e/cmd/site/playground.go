@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -127,8 +126,12 @@ func examples(root string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	page, err := os.ReadFile(filepath.Join(root, "site", "playground", "index.html"))
+	if err != nil {
+		return nil, err
+	}
 	for _, r := range all {
-		e, err := recipeExample(r)
+		e, err := recipeExample(r, string(page))
 		if err != nil {
 			return nil, fmt.Errorf("make an example of the recipe %s: %w", r.Name, err)
 		}
@@ -144,7 +147,7 @@ func examples(root string) ([]byte, error) {
 
 // recipeExample returns an example of a recipe: its rules, and the event of its first test with the
 // results of its look-ups. The page has fields for some values; the others are YAML, as in the test.
-func recipeExample(r recipes.Recipe) (example, error) {
+func recipeExample(r recipes.Recipe, page string) (example, error) {
 	var file struct{ Tests []map[string]any }
 	if err := yaml.Unmarshal([]byte(r.Rules), &file); err != nil {
 		return example{}, err
@@ -159,7 +162,9 @@ func recipeExample(r recipes.Recipe) (example, error) {
 		section, key, _ := strings.Cut(v.Name, ".")
 		values, _ := t[section].(map[string]any)
 		value, ok := values[key]
-		if _, isTime := value.(time.Time); !ok || isTime {
+		// The page sets issue.pull_request by its choice of the source.
+		field := v.Name == "issue.pull_request" || strings.Contains(page, fmt.Sprintf("data-value=%q", v.Name))
+		if !ok || !field {
 			continue
 		}
 		e.Values[v.Name] = value

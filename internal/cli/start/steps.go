@@ -65,12 +65,12 @@ Next:
   1. Read the rules, change what does not fit, and try them:
 %s       foreman rules check
        foreman rules test
-       foreman triage --title "It crashes" --body "panic at boot"
+       foreman triage %s
   2. Commit and push to the default branch. The rules then report in the job summaries,
      with mode: shadow, and write nothing.
   3. When the reports are right, write "mode: apply" in %s and the level
      "write" for issues in %s.
-`, in, config.DefaultPath, workflow)
+`, in, p.Try, config.DefaultPath, workflow)
 	if len(repo.Tools) > 0 {
 		b.WriteString("     At the same time remove the steps of the imported tools from their workflows.\n")
 	}

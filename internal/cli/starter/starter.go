@@ -24,6 +24,8 @@ import (
 	"github.com/org/foreman-action/internal/importer/joined"
 	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/triage"
 )
 
 // A Proposal is the first files of a repository.
@@ -32,6 +34,8 @@ type Proposal struct {
 	Workflow []byte
 	// Parts name the origins of the rules with their numbers of rules.
 	Parts []string
+	// Try are the flags of "foreman triage" that describe an event of the rules.
+	Try string
 	// Unmapped lists the parts of other tools' configurations without a counterpart.
 	Unmapped yamlfile.Problems
 }
@@ -78,7 +82,7 @@ func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 	if d.tests, err = tests(ctx, cfg, d); err != nil {
 		return Proposal{}, err
 	}
-	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg, o.Action), Parts: d.parts(), Unmapped: imports.Unmapped}
+	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg, o.Action), Parts: d.parts(), Try: tryOut(cfg.Rules), Unmapped: imports.Unmapped}
 	return p, verify(ctx, string(p.Rules))
 }
 
@@ -97,7 +101,7 @@ func FromRules(ctx context.Context, text, action string) (Proposal, error) {
 	if err != nil {
 		return Proposal{}, err
 	}
-	p := Proposal{Rules: []byte(text), Workflow: workflow(cfg, action)}
+	p := Proposal{Rules: []byte(text), Workflow: workflow(cfg, action), Try: tryOut(cfg.Rules)}
 	var labels []string
 	for _, u := range (*ruleset.Set)(cfg.Rules).Rules().Labels() {
 		if u.Verb == ruleset.LabelAdded && !slices.Contains(labels, u.Label) {
@@ -108,6 +112,30 @@ func FromRules(ctx context.Context, text, action string) (Proposal, error) {
 		p.Parts = append(p.Parts, "labels that the rules add: "+strings.Join(labels, ", "))
 	}
 	return p, verify(ctx, text)
+}
+
+// tryOut returns the flags that describe an event of the rules: a new issue or pull request, or else an
+// event of the first rule.
+func tryOut(set *rules.Set) string {
+	const issue = `--title "It crashes"`
+	var on string
+	if list := rules.Infos(set); len(list) > 0 {
+		on = list[0].On[0]
+	}
+	event, activity, _ := strings.Cut(on, ".")
+	switch {
+	case set.Listens(triage.EventIssues, "opened"):
+		return issue + ` --body "panic at boot"`
+	case set.Listens(triage.EventPullRequest, "opened"):
+		return `--pr --title "Fix the crash" --file src/main.go`
+	case event == triage.EventIssueComment:
+		return `--comment "It still crashes"`
+	case strings.HasSuffix(activity, "labeled"):
+		return "--event-name " + on + " " + issue + " --label bug"
+	case event == triage.EventSchedule, event == triage.EventPullRequest && activity == "closed":
+		return "--event-name " + on + " " + issue
+	}
+	return issue
 }
 
 // Failing returns the names of the tests of a rule file that do not pass.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/ruletest"
 	"github.com/org/foreman-action/triage"
 )
@@ -90,6 +91,21 @@ func Supplies(names []string) string {
 		list[i] = supply(name)
 	}
 	return strings.Join(list, ", ")
+}
+
+// ScheduleHint returns how a person tries the rules that listen to nothing but schedule; "" if there are
+// none, or if event is schedule.
+func ScheduleHint(set *rules.Set, event string) string {
+	var ids []string
+	for _, i := range rules.Infos(set) {
+		if slices.Equal(i.On, []string{triage.EventSchedule}) {
+			ids = append(ids, i.ID)
+		}
+	}
+	if len(ids) == 0 || event == triage.EventSchedule {
+		return ""
+	}
+	return fmt.Sprintf("%s: scheduled runs decide on the issues that scan finds; to try this on one issue, add --%s schedule", strings.Join(ids, ", "), fieldName)
 }
 
 // A Draft is the description of an event.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/document"
+	"github.com/org/foreman-action/internal/cli/draft"
 	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/grants"
 	"github.com/org/foreman-action/internal/cli/process"
@@ -108,6 +109,9 @@ func handle(ctx context.Context, s Settings) (report.Result, error) {
 		}
 		o.Config, n.warnings = effective(loaded, s)
 		res.Needs = grants.Needs(o.Config, s.Event.OnPull())
+		if s.Local {
+			res.Hint = draft.ScheduleHint(o.Config.Rules, s.Event.Name)
+		}
 		res.Shadow = o.Config.Mode == config.ModeShadow
 		res.NoConfig = loaded == nil && o.Config.Agent.URL == ""
 		more, err := equip(&o, s)

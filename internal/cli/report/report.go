@@ -19,6 +19,8 @@ type Result struct {
 	Starter string
 	// Described means that the command line describes the event, which nobody sent.
 	Described bool
+	// Hint says how to try the rules that do not listen to the event of a try-out; empty: none.
+	Hint string
 	// Shadow means that nothing is written because the configuration's mode is shadow.
 	Shadow bool
 	Needs  []string // lines of the permissions block that the run needs

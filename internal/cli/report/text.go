@@ -74,6 +74,7 @@ func Text(res Result, p format.Painter) string {
 		line("reason", sanitize.Line(rep.Reason))
 	}
 	line("note", closingNote(res))
+	line("hint", sanitize.Line(res.Hint))
 	for _, warning := range rep.Warnings {
 		line("warning", sanitize.Log(warning))
 	}

@@ -142,6 +142,9 @@ func Run(ctx context.Context, o Options) error {
 	}
 	res, err := event.Run(ctx, s)
 	res.Described = o.Event.Described()
+	if o.Event.File != "" {
+		res.Hint = "" // the payload is of one event
+	}
 	if why := res.Report.Unasked; why != "" {
 		res.Report.Warnings = append(res.Report.Warnings, "the agent was not asked: "+why)
 	}

@@ -87,10 +87,14 @@ func Run(ctx context.Context, o Options) error {
 	if o.JSON {
 		return o.Env.Print(format.JSON(document.ExplanationOf(e, list), "  ") + "\n")
 	}
-	return o.Env.Print(explanationText(e, list, format.Painter{On: o.Env.Coloured()}))
+	hint := ""
+	if o.Event.File == "" {
+		hint = draft.ScheduleHint(cfg.Rules, e.Name)
+	}
+	return o.Env.Print(explanationText(e, list, hint, format.Painter{On: o.Env.Coloured()}))
 }
 
-func explanationText(e triage.Delivery, list []rules.RuleWhy, p format.Painter) string {
+func explanationText(e triage.Delivery, list []rules.RuleWhy, hint string, p format.Painter) string {
 	var b strings.Builder
 	var failed, unknown, missing []string
 	fmt.Fprintf(&b, "%s on %s: %s\n", e.Key(), e.Ref(), sanitize.Log(e.Issue.Title))
@@ -111,6 +115,9 @@ func explanationText(e triage.Delivery, list []rules.RuleWhy, p format.Painter) 
 	}
 	if len(failed) > 0 {
 		fmt.Fprintf(&b, "\n%s: failed, so it does nothing in a run.\n", strings.Join(failed, ", "))
+	}
+	if hint != "" {
+		fmt.Fprintf(&b, "\n%s\n", sanitize.Line(hint))
 	}
 	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/ruletest"
 )
 
@@ -64,6 +65,34 @@ func Unevaluated(results []ruletest.Result) []string {
 	}
 	return lines
 }
+
+// Untested lists the rules that fire in no test, a line for each file. Files without tests are left
+// out. results must contain all tests, which passed.
+func Untested(set *rules.Set, results []ruletest.Result) []string {
+	var files []string
+	untested := map[string][]string{} // by file
+	for _, i := range rules.Infos(set) {
+		tested := slices.ContainsFunc(results, func(r ruletest.Result) bool { return r.Test.File == i.File })
+		if !tested || slices.ContainsFunc(results, func(r ruletest.Result) bool { return slices.Contains(r.Fired, i.ID) }) {
+			continue
+		}
+		if untested[i.File] == nil {
+			files = append(files, i.File)
+		}
+		untested[i.File] = append(untested[i.File], i.ID)
+	}
+	for n, name := range files {
+		ids, more := untested[name], ""
+		if rest := len(ids) - maxUntested; rest > 0 {
+			ids, more = ids[:maxUntested], fmt.Sprintf(" and %d more", rest)
+		}
+		files[n] = fmt.Sprintf("%s: no test makes these rules fire: %s%s", sanitize.Line(name), strings.Join(ids, ", "), more)
+	}
+	return files
+}
+
+// maxUntested bounds the names of rules in a note.
+const maxUntested = 10
 
 // indented indents the lines of a value.
 func indented(text string) string {

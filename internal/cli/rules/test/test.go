@@ -24,7 +24,8 @@ and the actual result, and for a rule that fired or did not fire unexpectedly, i
 condition part by part. It reads only the files. Actions of the rules count as carried
 out, except those that the policy refuses: by its lists of labels and actions, and by its
 limits for an event. A failed test shows them with the reason. Of the scan of a scheduled rule, the simple
-terms are evaluated. The others count as met, and a note lists them.
+terms are evaluated. The others count as met, and a note lists them. If all
+tests run and pass, another note names the rules that fire in none.
 
 Exit codes: 0 all tests passed, 1 a test failed, 2 a mistake in arguments or files.`
 
@@ -114,7 +115,11 @@ func text(cfg *config.Config, results []ruletest.Result, p format.Painter) strin
 			format.WriteFailure(&b, r, p)
 		}
 	}
-	for _, line := range format.Unevaluated(results) {
+	notes := format.Unevaluated(results)
+	if len(results) == len(cfg.Tests) && format.Failures(results) == 0 {
+		notes = append(notes, format.Untested(cfg.Rules, results)...)
+	}
+	for _, line := range notes {
 		b.WriteString("note: " + line + "\n")
 	}
 	fmt.Fprintf(&b, "%s, %d failed\n", format.Count(len(results), "test"), format.Failures(results))

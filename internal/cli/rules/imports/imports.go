@@ -20,6 +20,7 @@ import (
 	"github.com/org/foreman-action/internal/importer"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/rules"
 )
 
 const help = `Reads another tool's configuration and writes ours to standard output, or to a file
@@ -106,11 +107,16 @@ func Run(o Options) error {
 	if err != nil {
 		return command.Usage(err)
 	}
+	var acts []string
 	if res.Rules > 0 {
 		cfg, err := config.Parse(req.File.Name, res.Config, nil)
 		if err != nil {
 			return command.Failed(fmt.Errorf("read the imported rules from %s: %w", req.File.Name, err))
 		}
+		for _, i := range rules.Infos(cfg.Rules) {
+			acts = append(acts, i.Actions...)
+		}
+		slices.Sort(acts)
 		workflow := req.Workflow
 		if importer.InWorkflow(o.Tool) {
 			workflow = req.File
@@ -126,27 +132,29 @@ func Run(o Options) error {
 	if err := files.Create(process.Below(dir, o.Output), res.Config, o.Force); err != nil {
 		return command.Failed(fmt.Errorf("write %s: %w", o.Output, err))
 	}
-	fmt.Fprint(o.Env.Stderr, o.nextSteps())
+	fmt.Fprint(o.Env.Stderr, o.nextSteps(acts))
 	return nil
 }
 
-// nextSteps names the written file, and how to go on from there.
-func (o Options) nextSteps() string {
+// nextSteps names the written file with the actions of its rules, and how to go on from there.
+func (o Options) nextSteps(acts []string) string {
 	file, workflow := sanitize.Log(o.Output), sanitize.Log(cmp.Or(o.Workflow, "the workflow"))
 	if o.Tool == "stale" {
 		workflow = sanitize.Log(o.File)
 	}
 	return fmt.Sprintf(`wrote %[1]s
+Its rules write on GitHub as soon as a workflow runs them: %[5]s
 
 Next:
-  1. Read the differences above, check the rules, and see what they would have done:
+  1. Add "mode: shadow" to %[1]s. The rules then report, and write nothing.
+  2. Read the differences above, check the rules, and see what they would have done:
        foreman rules check %[1]s
        foreman rules backtest OWNER/REPO %[1]s
-  2. In %[2]s, put "uses: %[3]s@v1" in the place of the step of %[4]s, without its inputs,
+  3. In %[2]s, put "uses: %[3]s@v1" in the place of the step of %[4]s, without its inputs,
      and the permissions that this prints:
        foreman rules permissions %[1]s
-  3. To see reports before anything is written, add "mode: shadow" to %[1]s.
-`, file, workflow, cmp.Or(o.Env.Repository, "org/foreman-action"), o.Tool)
+  4. When the reports are right, remove "mode: shadow".
+`, file, workflow, cmp.Or(o.Env.Repository, "org/foreman-action"), o.Tool, strings.Join(slices.Compact(acts), ", "))
 }
 
 // source reads a file that the user names.

@@ -77,10 +77,10 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	var note string
+	var notes []string
 	if cfg != nil {
 		var more yamlfile.Problems
-		if more, note, err = compare(ctx, o.Env, o.Repository, cfg); err != nil {
+		if more, notes, err = compare(ctx, o.Env, o.Repository, cfg); err != nil {
 			return err
 		}
 		problems = append(problems, more...)
@@ -90,7 +90,7 @@ func Run(ctx context.Context, o Options) error {
 		problems = append(problems, more...)
 		yamlfile.Sort(problems)
 	}
-	if err := o.Env.Print(write(problems, note)); err != nil {
+	if err := o.Env.Print(write(problems, notes)); err != nil {
 		return err
 	}
 	if len(yamlfile.Mistakes(problems)) > 0 {

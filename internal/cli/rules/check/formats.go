@@ -13,34 +13,33 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A writer renders the mistakes in files. The note names unchecked parts; it is empty if
-// everything was checked.
-type writer func(ps yamlfile.Problems, note string) string
+// A writer renders the mistakes in files. The notes name unchecked parts.
+type writer func(ps yamlfile.Problems, notes []string) string
 
 // formats returns the output formats for mistakes in files. SARIF also contains the program's
 // version.
 func formats(version string) map[string]writer {
 	return map[string]writer{
 		"text": checkText, "json": checkJSON, "github": checkGitHub,
-		"sarif": func(ps yamlfile.Problems, _ string) string { return checkSARIF(ps, version) },
+		"sarif": func(ps yamlfile.Problems, _ []string) string { return checkSARIF(ps, version) },
 	}
 }
 
-func checkText(ps yamlfile.Problems, note string) string {
+func checkText(ps yamlfile.Problems, notes []string) string {
 	var b strings.Builder
 	for _, p := range ps {
 		b.WriteString(p.Error() + "\n")
 	}
 	mistakes := len(yamlfile.Mistakes(ps))
 	fmt.Fprintf(&b, "%s, %s\n", format.Count(mistakes, "mistake"), format.Count(len(ps)-mistakes, "warning"))
-	if note != "" {
+	for _, note := range notes {
 		b.WriteString("note: " + note + "\n")
 	}
 	return b.String()
 }
 
-func checkJSON(ps yamlfile.Problems, note string) string {
-	return format.JSON(document.ProblemsOf(ps, note), "  ") + "\n"
+func checkJSON(ps yamlfile.Problems, notes []string) string {
+	return format.JSON(document.ProblemsOf(ps, notes...), "  ") + "\n"
 }
 
 // The parts of a SARIF log that code scanning reads. See SARIF 2.1.0, OASIS standard,
@@ -115,7 +114,7 @@ func checkSARIF(ps yamlfile.Problems, version string) string {
 }
 
 // checkGitHub renders workflow commands, which GitHub shows as annotations.
-func checkGitHub(ps yamlfile.Problems, note string) string {
+func checkGitHub(ps yamlfile.Problems, notes []string) string {
 	var b bytes.Buffer
 	rt := actions.New(actions.Options{Stdout: &b, Getenv: func(name string) string {
 		if name == "GITHUB_ACTIONS" {
@@ -132,7 +131,7 @@ func checkGitHub(ps yamlfile.Problems, note string) string {
 			Level: level, Title: "Foreman configuration", File: p.File, Line: p.Line, Column: p.Column, Message: p.Message,
 		})
 	}
-	if note != "" {
+	for _, note := range notes {
 		rt.Log.Annotate(actions.Annotation{Level: actions.Notice, Title: "Foreman configuration", Message: note})
 	}
 	return b.String()

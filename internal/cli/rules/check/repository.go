@@ -22,26 +22,37 @@ import (
 	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/triage"
 )
 
 // unlisted is the note for a check without the labels of the repository.
 const unlisted = "labels were not checked: name the repository with --repository OWNER/NAME (and GITHUB_TOKEN), or list its labels in .github/labels.yml"
 
+// unclosed is the note for rules that close issues, if no workflow is known whose input may allow it.
+const unclosed = "closing is not allowed here: it is skipped unless policy.allow_close, or the input allow-close of the workflow, is true"
+
+// closes reports whether a rule closes issues.
+func closes(i rules.Info) bool {
+	return slices.Contains(i.Actions, protocol.ActionCloseIssue) || slices.Contains(i.Actions, protocol.ActionMarkDuplicate)
+}
+
 // compare compares a configuration with the named repository on GitHub. If name is empty, it uses
-// the folder of the files. The note names the parts that were not compared; it is empty if all
-// were.
-func compare(ctx context.Context, env process.Env, name string, cfg *config.Config) (problems yamlfile.Problems, note string, err error) {
+// the folder of the files. The notes name the parts that were not compared.
+func compare(ctx context.Context, env process.Env, name string, cfg *config.Config) (problems yamlfile.Problems, notes []string, err error) {
 	dir, err := env.WorkDir()
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	repo, err := repository(ctx, env, name, cfg.Files)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	if (repo == nil || repo.Labels == nil) && len((*ruleset.Set)(cfg.Rules).Rules().Labels()) > 0 && !cfg.Policy.CreateLabels {
-		note = unlisted
+		notes = append(notes, unlisted)
+	}
+	if (repo == nil || len(repo.Runs) == 0) && !cfg.Policy.AllowClose && slices.ContainsFunc(rules.Infos(cfg.Rules), closes) {
+		notes = append(notes, unclosed)
 	}
 	if repo == nil {
 		repo = &lint.Repository{} // some checks need only the files
@@ -59,7 +70,7 @@ func compare(ctx context.Context, env process.Env, name string, cfg *config.Conf
 	for _, input := range actions.Inputs() {
 		repo.Inputs = append(repo.Inputs, string(input.Name))
 	}
-	return lint.Check(cfg, parsed, repo), note, nil
+	return lint.Check(cfg, parsed, repo), notes, nil
 }
 
 // repository reads the labels, forms and workflows to compare rules with, from the named repository

@@ -40,20 +40,39 @@ var searchValues = map[string][]string{
 // searchDate matches a bound of a date in a search: a date or a part of one, "*" or a word such as @today.
 var searchDate = text.Regexp(`^(\d{4}(-\d\d?){0,2}(T\S*)?|\*|@\S+)$`)
 
+// searchPlain matches a word that is a text to look for.
+var searchPlain = text.Regexp(`^[\pL\d][\pL\d_./-]*$`)
+
+// searchOperators returns the words between terms.
+func searchOperators() []string { return []string{"AND", "OR", "NOT"} }
+
+// searchSpaced returns the qualifiers whose values often have spaces.
+func searchSpaced() []string { return []string{"label", "milestone"} }
+
 // suspicious warns of terms that GitHub's search does not have.
 func (s scan) suspicious(f *yamlfile.File) Problems {
 	var list Problems
+	var last string // the word before
+	warn := func(at int, msg string) {
+		line, col := text.Position(s.query, at)
+		p := f.At(s.node, line, col, "scan: "+msg)
+		p.Warning = true
+		list = append(list, p)
+	}
 	for start, word := range s.placed() {
+		if name, value, ok := strings.Cut(last, ":"); ok && searchPlain().MatchString(word) && !slices.Contains(searchOperators(), word) && slices.Contains(searchSpaced(), strings.TrimLeft(name, "-(")) &&
+			!strings.ContainsAny(value, `")`) {
+			warn(start-len(last)-1, fmt.Sprintf(`%s ends at the space, and GitHub looks for the text %q; write %s:"%s %s" for a name with a space, or the text first`,
+				text.Shorten(last, text.Quoted), text.Shorten(word, text.Quoted), name, text.Shorten(value, text.Quoted), text.Shorten(word, text.Quoted)))
+		}
+		last = word
 		bare := strings.TrimLeft(word, "-(")
 		name, value, ok := strings.Cut(strings.TrimRight(bare, ")"), ":")
 		if !ok || strings.ContainsAny(name, `"' `) {
 			continue
 		}
 		if msg := mistaken(strings.ToLower(name), value); msg != "" {
-			line, col := text.Position(s.query, start+len(word)-len(bare))
-			p := f.At(s.node, line, col, "scan: "+msg)
-			p.Warning = true
-			list = append(list, p)
+			warn(start+len(word)-len(bare), msg)
 		}
 	}
 	return list

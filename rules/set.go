@@ -119,7 +119,11 @@ func items(src rulesource.Parts) []*yaml.Node {
 	case src.Rules == nil:
 		return nil
 	case src.Rules.Kind != yaml.SequenceNode:
-		src.File.Problemf(src.Rules, "rules: want a list of rules, got %s", yamlfile.Kind(src.Rules))
+		hint := ""
+		if src.Rules.Kind == yaml.MappingNode {
+			hint = `; start each rule with "- id: NAME"`
+		}
+		src.File.Problemf(src.Rules, "rules: want a list of rules, got %s%s", yamlfile.Kind(src.Rules), hint)
 		return nil
 	}
 	return src.Rules.Content

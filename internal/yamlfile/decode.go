@@ -120,20 +120,29 @@ func (t target) prefix() string {
 	return t.name + ": "
 }
 
-// wrongKind reports a node that is not the wanted list or mapping.
-func (d Decoder) wrongKind(n *yaml.Node, to target, want, keys string) {
+// wrongKind reports a node that is not the wanted list or mapping. hint may be empty.
+func (d Decoder) wrongKind(n *yaml.Node, to target, want, keys, hint string) {
 	if d.Secret != nil && n.Kind == yaml.ScalarNode {
 		d.File.Problemf(n, "%swant %s", to.prefix(), want)
 		return
 	}
-	d.File.Problemf(n, "%swant %s%s, got %s", to.prefix(), want, keys, Kind(n))
+	d.File.Problemf(n, "%swant %s%s, got %s%s", to.prefix(), want, keys, Kind(n), hint)
+}
+
+// asList returns the hint for a text in the place of a list. A text with commas becomes several items.
+// One with other spaces may be a command, so that its items are not known.
+func asList(n *yaml.Node) string {
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" || n.Value == "" || len(n.Value) > 40 || strings.ContainsAny(strings.ReplaceAll(n.Value, ", ", ","), " []{}#:&*!|>'\"%@`\\\n") {
+		return ""
+	}
+	return "; write [" + n.Value + "]"
 }
 
 func (d Decoder) list(n *yaml.Node, v reflect.Value, to target) {
 	items := n.Content
 	if n.Kind != yaml.SequenceNode {
 		if !to.oneOrMore {
-			d.wrongKind(n, to, "a list", "")
+			d.wrongKind(n, to, "a list", "", asList(n))
 			return
 		}
 		items = []*yaml.Node{n}
@@ -147,7 +156,7 @@ func (d Decoder) list(n *yaml.Node, v reflect.Value, to target) {
 
 func (d Decoder) mapping(n *yaml.Node, v reflect.Value, to target) {
 	if n.Kind != yaml.MappingNode {
-		d.wrongKind(n, to, "a mapping", "")
+		d.wrongKind(n, to, "a mapping", "", "")
 		return
 	}
 	m := reflect.MakeMapWithSize(v.Type(), len(n.Content)/2)
@@ -241,7 +250,7 @@ func (d Decoder) structure(n *yaml.Node, v reflect.Value, to target) {
 	s := d.File.shape(v.Type())
 	d.File.setDefaults(v)
 	if n.Kind != yaml.MappingNode {
-		d.wrongKind(n, to, "a mapping", " with the keys "+strings.Join(s.names, ", "))
+		d.wrongKind(n, to, "a mapping", " with the keys "+strings.Join(s.names, ", "), "")
 		return
 	}
 	seen := make([]bool, len(s.known))

@@ -204,6 +204,10 @@ func (c compiler) textParam(f *yamlfile.File, n *yaml.Node, out *param) {
 		f.Problemf(n, "label: want one name, got a list; add_labels takes a list, and remove_label is repeated for each name")
 		return
 	}
+	if out.spec.Kind == protocol.KindDuration && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!int" {
+		f.Problemf(n, "%[1]s: want a time with its unit, got %[2]s; write %[2]sh for hours, or %[2]sd for days", out.spec.Name, text.Shorten(n.Value, text.Quoted))
+		return
+	}
 	if !f.DecodeKey(out.spec.Name, n, &s) {
 		return
 	}
@@ -225,6 +229,9 @@ func (c compiler) textParam(f *yamlfile.File, n *yaml.Node, out *param) {
 // bareName matches a text that was probably meant as a name where an expression is expected.
 var bareName = text.Regexp(`^[A-Za-z0-9][A-Za-z0-9_./:-]*$`)
 
+// names matches several names with commas, which no expression is.
+var names = text.Regexp(`^[A-Za-z0-9][A-Za-z0-9_./ -]*(,\s*[A-Za-z0-9][A-Za-z0-9_./ -]*)+$`)
+
 // listParam compiles a bare string as an expression.
 func (c compiler) listParam(f *yamlfile.File, spec protocol.ActionSpec, n *yaml.Node, out *param) {
 	var s string
@@ -233,6 +240,10 @@ func (c compiler) listParam(f *yamlfile.File, spec protocol.ActionSpec, n *yaml.
 	}
 	if login, mention := strings.CutPrefix(s, "@"); mention {
 		f.Problemf(n, "%s takes a list, and logins have no @: write [%s]", spec.Name, login)
+		return
+	}
+	if names().MatchString(s) {
+		f.Problemf(n, "%s takes a list; write [%s]", spec.Name, text.Shorten(s, text.Quoted))
 		return
 	}
 	root, _, _ := strings.Cut(s, ".")

@@ -16,6 +16,30 @@ func instead(p protocol.Param) string {
 	return ""
 }
 
+// meant returns GitHub's name of a reaction that people call by another name or by its sign; "" if
+// there is none.
+func meant(reaction string) string {
+	switch strings.Trim(strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "", "\ufe0f", "").Replace(reaction)), ":") {
+	case "thumbsup", "like", "plusone", "👍":
+		return "+1"
+	case "thumbsdown", "dislike", "minusone", "👎":
+		return "-1"
+	case "smile", "smiley", "😄":
+		return "laugh"
+	case "tada", "party", "🎉":
+		return "hooray"
+	case "love", "❤":
+		return "heart"
+	case "thinking", "😕":
+		return "confused"
+	case "🚀":
+		return "rocket"
+	case "eye", "👀":
+		return "eyes"
+	}
+	return ""
+}
+
 // Hint returns a hint for an unknown action: the name that the author most likely meant.
 func Hint(name string, specs []protocol.ActionSpec) string {
 	known := make([]string, len(specs))

@@ -1,6 +1,7 @@
 package action
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -45,8 +46,11 @@ func checkLiteral(f *yamlfile.File, spec protocol.ActionSpec, p param, n *yaml.N
 		hint := ""
 		if s, isText := v.(string); isText {
 			hint = yamlfile.DidYouMean(s, p.spec.Enum)
-			if s == "" {
+			switch known := meant(s); {
+			case s == "":
 				hint = instead(p.spec)
+			case slices.Contains(p.spec.Enum, known):
+				hint = fmt.Sprintf("; write %q", known)
 			}
 		}
 		f.Problemf(n, "%v%s", err, hint)

@@ -16,7 +16,8 @@ import (
 // HandlerOptions configure a Handler.
 type HandlerOptions struct {
 	// Nudge is called when a harness announces a task. It is usually Worker.Nudge and must not
-	// block. Nil: nudges are accepted and ignored.
+	// block. Nil: with Decide, nudges are answered with status 422, because no task would be claimed;
+	// without Decide, they are accepted and ignored.
 	Nudge func()
 	// Decide answers a whole task, for a harness without a queue. Nil: a whole task counts as a
 	// nudge.
@@ -45,6 +46,9 @@ func NewHandler(o HandlerOptions) http.Handler {
 }
 
 type handler struct{ o HandlerOptions }
+
+// wholeTasks answers a nudge of an agent that claims no tasks.
+const wholeTasks = "Field required: this agent claims no tasks, it answers whole ones. Set `protocol: sync` for it in the configuration of foremand"
 
 // ServeHTTP implements http.Handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -118,6 +122,8 @@ func (h *handler) task(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusUnprocessableEntity, detail{[]field{*problem}})
 	case whole && h.o.Decide != nil:
 		h.decide(w, r, data)
+	case h.o.Decide != nil && h.o.Nudge == nil:
+		reply(w, http.StatusUnprocessableEntity, detail{[]field{{protocol.CodeMissing, []string{"body", "payload"}, wholeTasks}}})
 	default:
 		if h.o.Nudge != nil {
 			h.o.Nudge()

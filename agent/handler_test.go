@@ -118,6 +118,19 @@ func TestHandlerFaults(t *testing.T) {
 	}
 }
 
+// TestNudgeNotClaiming checks that an agent that only answers whole tasks refuses nudges, and names
+// the mend.
+func TestNudgeNotClaiming(t *testing.T) {
+	t.Parallel()
+	req := httptest.NewRequest(http.MethodPost, "/task", strings.NewReader(`{"task_id":"t1"}`))
+	req.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	agent.NewHandler(agent.HandlerOptions{Decide: skipAfter(0)}).ServeHTTP(w, req)
+	if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "`protocol: sync`") {
+		t.Errorf("got %d %s", w.Code, w.Body)
+	}
+}
+
 // TestReady checks that GET /health has status 503 while an agent is not ready, and 200
 // afterwards.
 func TestReady(t *testing.T) {

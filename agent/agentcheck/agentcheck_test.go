@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,6 +81,26 @@ func TestWorker(t *testing.T) {
 		}
 		if !report.OK() || !slices.Equal(report.Wires, []string{"queue", "sync"}) {
 			t.Errorf("got wires %v, ok %v", report.Wires, report.OK())
+		}
+	})
+}
+
+// TestWrongWire checks an agent that only answers whole tasks as an agent of the queue. The report
+// names the right form of the protocol.
+func TestWrongWire(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		report := checkAgent(t, agentcheck.Queue, func(_ context.Context, n *network, _ string) func(context.Context) error {
+			n.set("agent", agent.NewHandler(agent.HandlerOptions{Decide: escalate}))
+			return func(context.Context) error { return nil }
+		})
+		for _, c := range report.Checks {
+			if c.ID == "claim" && (c.Result != agentcheck.Failed || !strings.Contains(c.Got, "--wire sync")) {
+				t.Errorf("got %s: %s", c.Result, c.Got)
+			}
+		}
+		if diff := cmp.Diff([]string{"startup-drain", "nudge-answer", "claim"}, failed(report)); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
 		}
 	})
 }

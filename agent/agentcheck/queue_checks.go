@@ -3,6 +3,7 @@ package agentcheck
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -44,7 +45,11 @@ func checkNudge(ctx context.Context, s *session) outcome {
 func checkClaim(ctx context.Context, s *session) outcome {
 	e := s.harness.last() // the task of checkNudge
 	if !s.harness.wait(ctx, s.patience, func() bool { return !e.claimed.IsZero() }) {
-		return bad("%d claims, and none after the nudge within %v", s.harness.record().claims, s.patience).stopping("it claims no task")
+		got := fmt.Sprintf("%d claims, and none after the nudge within %v", s.harness.record().claims, s.patience)
+		if _, err := s.decide(ctx, newTask(nil)); err == nil {
+			got += "; it answers whole tasks: check it with --wire sync, and configure it with protocol: sync"
+		}
+		return bad("%s", got).stopping("it claims no task")
 	}
 	return good("")
 }

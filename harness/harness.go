@@ -143,6 +143,14 @@ type Health struct {
 	Last   time.Time // of the last progress; zero: none yet
 }
 
+// An Outage is an agent that fails: it is not reachable, gives no decisions, or is notified and claims
+// no task. Its tasks wait.
+type Outage struct {
+	Agent  string    // canonical address
+	Since  time.Time // of the first failure that this Harness saw
+	Reason string    // the last failure; may contain untrusted text
+}
+
 // A Harness serves a queue. Its methods are safe for concurrent use.
 type Harness struct {
 	intake   *intake.Intake
@@ -244,6 +252,16 @@ func (h *Harness) Health() []Health {
 	var list []Health
 	for _, l := range h.services.Health() {
 		list = append(list, Health(l))
+	}
+	return list
+}
+
+// Outages returns the agents that fail, sorted. An agent that works again may be listed until its next
+// task.
+func (h *Harness) Outages() []Outage {
+	var list []Outage
+	for _, o := range h.services.Outages() {
+		list = append(list, Outage(o))
 	}
 	return list
 }

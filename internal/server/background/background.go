@@ -109,6 +109,9 @@ func (s *Services) Health() []supervisor.Health {
 	return append(s.maintainer.Health(), s.changes.Health(), s.executor.Health(), s.dispatcher.Health())
 }
 
+// Outages returns the agents whose circuit breaker is open.
+func (s *Services) Outages() []dispatch.Outage { return s.dispatcher.Outages() }
+
 // Unrenewed returns the leases of other servers that were not renewed in time. Their decisions are
 // executed after the leases end.
 func (s *Services) Unrenewed() []queue.ActiveLease { return s.maintainer.Unrenewed() }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/dispatch"
+	"github.com/org/foreman-action/internal/server/health"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -243,6 +244,59 @@ func TestNudges(t *testing.T) {
 			time.Sleep(time.Minute)
 			if got := r.observed(observe.Notified, "no answer within 5s"); got < 6 || got > 13 {
 				r.t.Errorf("it was tried %d times", got)
+			}
+		}},
+		{"one that claims nothing is an outage, until it claims", func(r *rig, _ *listener) {
+			d, _ := r.start()
+			r.enqueue(1)
+			time.Sleep(time.Minute)
+			if got := d.Outages(); len(got) != 0 {
+				r.t.Errorf("got %v before the time", got)
+			}
+			time.Sleep(70 * time.Second)
+			if got := d.Outages(); len(got) != 1 || got[0].Agent != agentURL || !strings.Contains(got[0].Reason, "protocol: sync") {
+				r.t.Errorf("got %v", got)
+			}
+			if got := strings.Count(r.log(), "claims no task"); got != 1 {
+				r.t.Errorf("warned %d times:\n%s", got, r.log())
+			}
+			r.claim(time.Hour)
+			time.Sleep(5 * time.Second)
+			if got := d.Outages(); len(got) != 0 {
+				r.t.Errorf("got %v after a claim", got)
+			}
+		}},
+		{"one that claims one task after the other is none", func(r *rig, _ *listener) {
+			d, _ := r.start()
+			for n := 1; n <= 10; n++ {
+				r.enqueue(n)
+			}
+			for n := 1; n <= 10; n++ {
+				time.Sleep(time.Minute)
+				if got := d.Outages(); len(got) != 0 {
+					r.t.Errorf("got %v", got)
+				}
+				r.claim(time.Hour)
+				r.complete(n)
+			}
+		}},
+		{"a refused nudge names the mend, and is stored", func(r *rig, l *listener) {
+			kept := &marks{}
+			r.o.Cursors = kept
+			l.answers(http.StatusUnprocessableEntity)
+			d, _ := r.start()
+			r.enqueue(1)
+			time.Sleep(10 * time.Second)
+			if got := d.Outages(); len(got) != 1 || !strings.Contains(got[0].Reason, "status 422; an agent that answers whole tasks needs protocol: sync") {
+				r.t.Errorf("got %v", got)
+			}
+			if since, why, err := health.Stored(r.t.Context(), kept, agentURL); since.IsZero() || !strings.HasPrefix(why, "status 422") || err != nil {
+				r.t.Errorf("got %s %s %v", since, why, err)
+			}
+			l.answers(http.StatusAccepted)
+			time.Sleep(5 * time.Second)
+			if since, _, err := health.Stored(r.t.Context(), kept, agentURL); !since.IsZero() || len(d.Outages()) != 0 || err != nil {
+				r.t.Errorf("got %s %v %v", since, d.Outages(), err)
 			}
 		}},
 		{"nobody tells an agent that is not configured", func(r *rig, l *listener) {

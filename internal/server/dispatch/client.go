@@ -42,16 +42,16 @@ type client struct {
 	remote    http.RoundTripper // for whole tasks; nil: that of package agent
 }
 
-// notify notifies an agent of a task and returns the status.
-func (c client) notify(ctx context.Context, a Agent, task string) string {
+// notify notifies an agent of a task. It returns the status code of the response, or 0 without a
+// response, and the status.
+func (c client) notify(ctx context.Context, a Agent, task string) (code int, status string) {
 	body, err := json.Marshal(struct {
 		TaskID string `json:"task_id"`
 	}{task})
 	if err != nil {
-		return err.Error()
+		return 0, err.Error()
 	}
-	_, status := c.send(ctx, a, http.MethodPost, "/task", body)
-	return status
+	return c.send(ctx, a, http.MethodPost, "/task", body)
 }
 
 // health checks whether a synchronous agent is available. An agent without the path /health is also

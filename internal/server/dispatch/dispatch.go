@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,6 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/server/health"
 	"github.com/org/foreman-action/internal/server/supervisor"
 	"github.com/org/foreman-action/internal/wait"
+	"github.com/org/foreman-action/queue"
 )
 
 // A Dispatcher notifies agents of tasks, or sends whole tasks to synchronous agents. Its methods
@@ -68,6 +72,7 @@ func (d *Dispatcher) dispatch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	d.closeIdle(ctx, list)
 	for _, b := range list {
 		a, configured := d.o.Agents(b.Agent)
 		p := d.peer(b.Agent, a.Sync)
@@ -90,16 +95,34 @@ func (d *Dispatcher) dispatch(ctx context.Context) error {
 			case a.Sync:
 				d.ask(ctx, p, a, b.IDs, min(room, b.Pending))
 			default:
-				d.notify(ctx, p, a, b.IDs[:max(min(room, len(b.IDs)), 0)])
+				d.notify(ctx, p, a, b.IDs[:max(min(room, len(b.IDs)), 0)], b.Claimed)
 			}
 		})
 	}
 	return nil
 }
 
-// notify notifies an agent of those tasks that are due, until one notification fails.
-func (d *Dispatcher) notify(ctx context.Context, p *peer, a Agent, tasks []string) {
-	due := p.due(tasks)
+// closeIdle closes the circuit breakers of the agents that claim their tasks and have none pending.
+// No notification would close them: the tasks were claimed without one, or cancelled.
+func (d *Dispatcher) closeIdle(ctx context.Context, pending []queue.Backlog) {
+	for _, p := range d.agents() {
+		waits := func(b queue.Backlog) bool { return b.Agent == p.address }
+		if !p.sync && p.breaker.Peer().Open && !slices.ContainsFunc(pending, waits) {
+			p.breaker.Success(ctx, "")
+		}
+	}
+}
+
+// The causes for a circuit breaker that name the mend of a likely mistake.
+const (
+	wantsTasks = "; an agent that answers whole tasks needs protocol: sync"
+	claimsNone = "it accepts notifications, but claims no task: set protocol: sync if it answers whole tasks, else check its FOREMAN_HARNESS_URL and AGENT_URL"
+)
+
+// notify notifies an agent of those tasks that are due, until one notification fails. An agent that
+// accepts the notifications and claims no task has failed, too.
+func (d *Dispatcher) notify(ctx context.Context, p *peer, a Agent, tasks []string, claimed int) {
+	due := p.due(tasks, claimed)
 	if len(due) > 0 {
 		// Wake the loop when the repetition is due: another event may have made it check too early, and
 		// its next check may be late.
@@ -110,14 +133,22 @@ func (d *Dispatcher) notify(ctx context.Context, p *peer, a Agent, tasks []strin
 		if n == 0 {
 			return
 		}
-		status := d.client.notify(ctx, a, id)
+		code, status := d.client.notify(ctx, a, id)
+		ignored := p.answered(status == statusOK)
 		p.breaker.Release(permit)
 		if ctx.Err() != nil {
 			return
 		}
 		d.report(ctx, p, status)
-		if status != statusOK {
+		switch {
+		case code == http.StatusUnprocessableEntity:
+			p.breaker.Trip(ctx, permit, status+wantsTasks)
+			return
+		case status != statusOK:
 			p.breaker.Trip(ctx, permit, status)
+			return
+		case ignored:
+			p.breaker.Trip(ctx, permit, claimsNone)
 			return
 		}
 		p.breaker.Success(ctx, id)
@@ -140,15 +171,41 @@ func (d *Dispatcher) report(ctx context.Context, p *peer, status string) {
 	}
 }
 
+// An Outage is an agent whose circuit breaker is open.
+type Outage struct {
+	Agent  string // canonical address
+	Since  time.Time
+	Reason string // the last failure; may contain untrusted text
+}
+
+// Outages returns the agents whose circuit breaker is open, sorted.
+func (d *Dispatcher) Outages() []Outage {
+	var list []Outage
+	for _, p := range d.agents() {
+		if h := p.breaker.Peer(); h.Open {
+			list = append(list, Outage{p.address, h.Since, h.Err})
+		}
+	}
+	slices.SortFunc(list, func(a, b Outage) int { return cmp.Compare(a.Agent, b.Agent) })
+	return list
+}
+
+// agents returns the states of all agents that had tasks.
+func (d *Dispatcher) agents() []*peer {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Collect(maps.Values(d.peers))
+}
+
 // peer returns the state of the agent with an address.
 func (d *Dispatcher) peer(address string, sync bool) *peer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p := d.peers[address]
 	if p == nil {
-		o := health.BreakerOptions{Agent: address, Interval: renotify, Now: d.o.Now, Observe: d.o.Observe, Log: d.o.Log}
+		o := health.BreakerOptions{Agent: address, Cursors: d.o.Cursors, Interval: renotify, Now: d.o.Now, Observe: d.o.Observe, Log: d.o.Log}
 		if sync {
-			o.Interval, o.Cursors, o.BadTaskFailures = 0, d.o.Cursors, d.o.MaxClaims
+			o.Interval, o.BadTaskFailures = 0, d.o.MaxClaims
 		}
 		p = &peer{address: address, sync: sync, breaker: health.NewBreaker(o), now: d.o.Now}
 		d.peers[address] = p

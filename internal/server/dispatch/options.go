@@ -45,7 +45,7 @@ type Options struct {
 	Owner string // claims tasks for synchronous agents, in the queue's log
 	// Agents returns the agent of a canonical address; must be set.
 	Agents func(address string) (a Agent, ok bool)
-	// Cursors store since when a synchronous agent has failed; nil: a restart forgets it.
+	// Cursors store since when an agent has failed; nil: a restart forgets it.
 	Cursors      health.Cursors
 	ClaimTimeout time.Duration // of claims for synchronous agents; must be set
 	MaxClaims    int           // maximum attempts of a synchronous agent at one task; must be set

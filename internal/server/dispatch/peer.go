@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ type peer struct {
 	busy     bool                 // a round is in progress
 	missed   bool                 // another round was requested in the meantime
 	notified map[string]time.Time // time of the last notification, by task
+	ignoring time.Time            // since when notifications are accepted without a claim; zero: it claims
 	status   string               // last logged status
 }
 
@@ -42,11 +44,22 @@ func (p *peer) end() bool {
 	return missed
 }
 
+// maxIgnored is how long an agent may accept notifications without claiming a task. Published agents
+// ask for a task at the latest 30 s after the last time.
+const maxIgnored = 2 * time.Minute
+
 // due returns the pending tasks whose notification is due, and marks them as notified now. It
-// forgets all tasks that are not in pending.
-func (p *peer) due(pending []string) []string {
+// forgets all tasks that are not in pending. claimed is the number of tasks that the agent works on.
+func (p *peer) due(pending []string, claimed int) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	claims := claimed > 0
+	for id := range p.notified {
+		claims = claims || !slices.Contains(pending, id)
+	}
+	if claims {
+		p.ignoring = time.Time{}
+	}
 	notified := make(map[string]time.Time, len(pending))
 	var list []string
 	now := p.now()
@@ -60,6 +73,22 @@ func (p *peer) due(pending []string) []string {
 	}
 	p.notified = notified
 	return list
+}
+
+// answered records whether the agent accepted a notification. It reports whether the agent has
+// accepted notifications for maxIgnored, and claimed no task.
+func (p *peer) answered(accepted bool) (ignored bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	switch {
+	case !accepted:
+		p.ignoring = time.Time{}
+		return false
+	case p.ignoring.IsZero():
+		p.ignoring = now
+	}
+	return now.Sub(p.ignoring) >= maxIgnored
 }
 
 // changed reports whether a status is not that of the last call.

@@ -115,7 +115,7 @@ func (d *Dispatcher) undecided(ctx context.Context, p *peer, permit health.Permi
 // failExpired fails those tasks of a failing agent that have waited too long.
 func (d *Dispatcher) failExpired(ctx context.Context, p *peer, status string) {
 	for range maxCap {
-		if !p.breaker.Expired(ctx) {
+		if !p.breaker.Expired(ctx, status) {
 			return
 		}
 		claim, ok := d.claims.next(ctx, p.address, "")

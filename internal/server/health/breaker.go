@@ -24,7 +24,8 @@ type BreakerOptions struct {
 	// Agent is the agent's address. It is used in the log, and Cursors store the beginning of the
 	// agent's failures under it.
 	Agent string
-	// Cursors store the beginning of the agent's failures over restarts. Nil: it is not stored.
+	// Cursors store the beginning of the agent's failures, for other programs and over restarts. Nil:
+	// it is not stored. See [Stored].
 	Cursors Cursors
 	// Interval is the time from the beginning of one probe to the next. 0: the breaker waits after
 	// the end of a probe, at first a second, and longer after each failure, up to MaxInterval.
@@ -91,6 +92,13 @@ func (b *Breaker) State() State {
 	return b.peer.State(b.o.Now())
 }
 
+// Peer returns the health of the agent.
+func (b *Breaker) Peer() Peer {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.peer
+}
+
 // Allow permits up to n requests with one Permit, and returns their number. The caller releases the
 // permit once for each request.
 func (b *Breaker) Allow(n int) (Permit, int) {
@@ -132,9 +140,11 @@ func (b *Breaker) Success(ctx context.Context, task string) {
 // notification, and its cause for the log. It returns the time until the next probe.
 func (b *Breaker) Trip(ctx context.Context, p Permit, why string) time.Duration {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.suspect = ""
-	return b.open(ctx, p, true, why)
+	pause := b.open(ctx, p, true, why)
+	b.mu.Unlock()
+	b.down.lasts(ctx, why)
+	return pause
 }
 
 // Failure records that the agent gave no decision on a task, and returns the consequence for the
@@ -145,7 +155,7 @@ func (b *Breaker) Failure(ctx context.Context, p Permit, task Task, cause Cause,
 	case cause == Unusable:
 		b.down.end(ctx)
 	case !v.Counts:
-		v.Expired = b.Expired(ctx) && b.o.Now().Sub(task.Enqueued) > GiveUpAfter
+		v.Expired = b.Expired(ctx, why) && b.o.Now().Sub(task.Enqueued) > GiveUpAfter
 	}
 	return v
 }
@@ -179,8 +189,10 @@ func (b *Breaker) failure(ctx context.Context, p Permit, id string, cause Cause,
 }
 
 // Expired reports whether the agent has failed for longer than GiveUpAfter. Call it only when the
-// agent fails, because it starts the measurement if the agent did not fail before.
-func (b *Breaker) Expired(ctx context.Context) bool { return b.down.lasts(ctx) > GiveUpAfter }
+// agent fails, because it starts the measurement if the agent did not fail before. why is the cause.
+func (b *Breaker) Expired(ctx context.Context, why string) bool {
+	return b.down.lasts(ctx, why) > GiveUpAfter
+}
 
 // Failed reports whether the agent has failed on a task, and has not handled it since.
 func (b *Breaker) Failed(task string) bool {

@@ -175,7 +175,7 @@ func TestBreaker(t *testing.T) {
 				r.t.Errorf("got %+v", v)
 			}
 			r.Success(r.t.Context(), "b")
-			if r.Expired(r.t.Context()) {
+			if r.Expired(r.t.Context(), "so") {
 				r.t.Error("the success was not recorded")
 			}
 		}},

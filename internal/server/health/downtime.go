@@ -3,10 +3,12 @@ package health
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/org/foreman-action/internal/server/supervisor"
+	"github.com/org/foreman-action/internal/text"
 )
 
 // Cursors store a few bytes under a name, for all servers that use the queue. Nil bytes mean that
@@ -15,6 +17,21 @@ type Cursors interface {
 	Cursor(ctx context.Context, name string) ([]byte, error)
 	SaveCursor(ctx context.Context, name string, data []byte) error
 }
+
+// cursor returns the name of the cursor of an agent. No repository has such a name.
+func cursor(agent string) string { return "agent " + agent }
+
+// Stored returns since when an agent has failed, and the first failure, which may contain untrusted
+// text, as the Breaker of any server stored them. A zero time means that the agent works.
+func Stored(ctx context.Context, c Cursors, agent string) (since time.Time, why string, err error) {
+	data, err := c.Cursor(ctx, cursor(agent))
+	begin, why, _ := strings.Cut(string(data), " ")
+	since, _ = time.Parse(time.RFC3339Nano, begin) // empty or malformed: the agent works
+	return since, why, err
+}
+
+// maxWhy is the maximum length, in characters, of the failure that is stored.
+const maxWhy = 200
 
 // A downtime measures how long an agent has failed. Its beginning is stored with the queue.
 type downtime struct {
@@ -28,12 +45,9 @@ type downtime struct {
 	since  time.Time  // zero: the agent does not fail
 }
 
-// key returns the name of the cursor. No repository has such a name.
-func (d *downtime) key() string { return "agent " + d.agent }
-
 // lasts returns how long the agent has failed. If it did not fail before, the measurement starts
-// now. lasts returns 0 if the beginning can be neither loaded nor stored.
-func (d *downtime) lasts(ctx context.Context) time.Duration {
+// now, with this failure. lasts returns 0 if the beginning can be neither loaded nor stored.
+func (d *downtime) lasts(ctx context.Context, why string) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.load(ctx) {
@@ -42,7 +56,7 @@ func (d *downtime) lasts(ctx context.Context) time.Duration {
 	// If the beginning is in the future, the clock was set back, so start again.
 	now := d.now()
 	if d.since.IsZero() || d.since.After(now) {
-		if !d.save(ctx, now.UTC().AppendFormat(nil, time.RFC3339Nano)) {
+		if !d.save(ctx, []byte(now.UTC().Format(time.RFC3339Nano)+" "+text.Shorten(why, maxWhy))) {
 			return 0
 		}
 		d.since = now
@@ -66,13 +80,12 @@ func (d *downtime) load(ctx context.Context) (ok bool) {
 	}
 	bounded, cancel := context.WithTimeout(ctx, supervisor.CallTimeout)
 	defer cancel()
-	data, err := d.cursors.Cursor(bounded, d.key())
+	since, _, err := Stored(bounded, d.cursors, d.agent)
 	if err != nil {
 		d.log.WarnContext(ctx, "reading the start of an agent's outage failed", "agent", d.agent, "error", err)
 		return false
 	}
-	d.loaded = true
-	d.since, _ = time.Parse(time.RFC3339Nano, string(data)) // empty or malformed: the agent works
+	d.loaded, d.since = true, since
 	return true
 }
 
@@ -83,7 +96,7 @@ func (d *downtime) save(ctx context.Context, since []byte) (ok bool) {
 	}
 	bounded, cancel := context.WithTimeout(ctx, supervisor.CallTimeout)
 	defer cancel()
-	err := d.cursors.SaveCursor(bounded, d.key(), since)
+	err := d.cursors.SaveCursor(bounded, cursor(d.agent), since)
 	if err != nil {
 		d.log.WarnContext(ctx, "storing the start of an agent's outage failed", "agent", d.agent, "error", err)
 	}

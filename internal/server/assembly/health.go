@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/org/foreman-action/harness"
@@ -28,9 +29,9 @@ type health struct {
 	now     func() time.Time
 }
 
-// check returns the dependencies of the server by name, each with its error or nil. An outage or a
-// limit of GitHub is an [api.DegradedError], because events and agents are still served, and a restart of
-// the server would not help.
+// check returns the dependencies of the server by name, each with its error or nil. An outage of
+// GitHub or of an agent, and a limit of GitHub, is an [api.DegradedError], because events and agents are
+// still served, and a restart of the server would not help.
 func (h health) check(ctx context.Context) map[string]error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -52,6 +53,13 @@ func (h health) check(ctx context.Context) map[string]error {
 		if err := errors.Join(h.github.Err(), h.limits.err(h.now())); err != nil {
 			all["github"] = &api.DegradedError{Err: err}
 		}
+	}
+	var failing []string
+	for _, o := range h.harness.Outages() {
+		failing = append(failing, fmt.Sprintf("%s has failed since %s: %s", o.Agent, o.Since.UTC().Format(time.DateTime), o.Reason))
+	}
+	if len(failing) > 0 {
+		all["agents"] = &api.DegradedError{Err: errors.New(strings.Join(failing, "; "))}
 	}
 	if h.agents != nil {
 		for _, s := range h.agents.Statuses() {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -96,7 +97,7 @@ type changedRow struct {
 // runChange changes each task. It continues after a task that cannot be changed, and reports it.
 func runChange(ctx context.Context, o changeOptions) error {
 	by := strings.TrimSpace("foremand queue " + o.Env.Getenv("USER"))
-	return o.with(ctx, func(q queue.Queue) error {
+	return o.with(ctx, func(q database.Store) error {
 		code := command.ExitOK
 		var rows []changedRow
 		for _, id := range o.Tasks {

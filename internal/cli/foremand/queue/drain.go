@@ -8,11 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/internal/cli/format"
-	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/server/database"
 )
 
 const drainHelp = `Fails if tasks are unfinished: pending, claimed, or completed but not applied. With
---wait it first waits until all have ended, which needs a running server.
+--wait it first waits until all have ended, which needs a running server, and prints what they
+wait for.
 
 Exit codes: 0 all tasks have ended, 1 some are unfinished, 2 a mistake in the arguments.`
 
@@ -47,8 +49,8 @@ func runDrain(ctx context.Context, o drainOptions) error {
 		wait, cancel = context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("waited for %s", o.Timeout))
 		defer cancel()
 	}
-	return o.with(ctx, func(q queue.Queue) error {
-		left, err := await(ctx, wait, q, o.Wait)
+	return o.with(ctx, func(q database.Store) error {
+		left, err := await(ctx, wait, q, o)
 		if o.JSON && (err == nil || left > 0) {
 			return o.printCount("unfinished", left, err)
 		}
@@ -56,27 +58,33 @@ func runDrain(ctx context.Context, o drainOptions) error {
 	})
 }
 
-// await returns the number of unfinished tasks, and an error unless the number is 0. With again, await
-// counts the tasks every second until none is unfinished or the context wait ends.
-func await(ctx, wait context.Context, q queue.Queue, again bool) (int, error) {
+// await returns the number of unfinished tasks, and an error unless the number is 0. With Wait, await
+// counts the tasks every second until none is unfinished or the context wait ends, and prints what they
+// wait for when that changes.
+func await(ctx, wait context.Context, q database.Store, o drainOptions) (int, error) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	printed := ""
 	for {
 		stats, err := q.Stats(ctx)
 		if err != nil {
 			return 0, err
 		}
-		left := stats.States[queue.Pending] + stats.States[queue.Claimed] + stats.States[queue.Completed]
-		if left == 0 {
-			return 0, nil
+		left, text, err := unfinished(ctx, q, stats)
+		if err != nil || left == 0 {
+			return 0, err
 		}
-		unfinished := fmt.Errorf("%s not done yet", format.Count(left, "task"))
-		if !again {
-			return left, unfinished
+		failure := fmt.Errorf("%s not done yet", format.Count(left, "task"))
+		if !o.Wait {
+			return left, failure
+		}
+		if text != printed && !o.JSON {
+			fmt.Fprintf(o.Env.Stderr, "waiting: %s\n", sanitize.Line(text))
+			printed = text
 		}
 		select {
 		case <-wait.Done():
-			return left, fmt.Errorf("%w: %w", unfinished, context.Cause(wait))
+			return left, fmt.Errorf("%w: %w", failure, context.Cause(wait))
 		case <-tick.C:
 		}
 	}

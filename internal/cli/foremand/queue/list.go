@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -70,7 +71,7 @@ func runList(ctx context.Context, o listOptions) error {
 	if filter.Limit < 1 {
 		return fmt.Errorf("--limit: want 1 or more, got %d", filter.Limit)
 	}
-	return o.with(ctx, func(q queue.Queue) error {
+	return o.with(ctx, func(q database.Store) error {
 		list, err := q.List(ctx, filter)
 		if err != nil {
 			return err

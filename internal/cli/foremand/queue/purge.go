@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/internal/duration"
-	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/internal/server/database"
 )
 
 // purgeBatch is how many tasks one call deletes. It is small, so that other users of the queue do
@@ -39,7 +39,7 @@ func runPurge(ctx context.Context, o purgeOptions) error {
 	if err != nil || age < 0 {
 		return fmt.Errorf("--older: want an age such as 30d or 12h, got %q", o.Older)
 	}
-	return o.with(ctx, func(q queue.Queue) error {
+	return o.with(ctx, func(q database.Store) error {
 		before, total := o.Env.Now().Add(-age), 0
 		for {
 			n, err := q.Purge(ctx, before, purgeBatch)

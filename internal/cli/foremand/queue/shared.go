@@ -41,7 +41,7 @@ func (o sharedOptions) open(ctx context.Context) (database.Store, error) {
 }
 
 // with opens the queue, calls f, and closes the queue. An error of f counts as a failure.
-func (o sharedOptions) with(ctx context.Context, f func(queue.Queue) error) (err error) {
+func (o sharedOptions) with(ctx context.Context, f func(database.Store) error) (err error) {
 	q, err := o.open(ctx)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
@@ -44,7 +45,7 @@ func showCommand(shared *sharedOptions) *cobra.Command {
 
 // runShow prints a task.
 func runShow(ctx context.Context, o showOptions) error {
-	return o.with(ctx, func(q queue.Queue) error {
+	return o.with(ctx, func(q database.Store) error {
 		id := o.Task
 		if o.Newest {
 			list, err := q.List(ctx, queue.Filter{Limit: 1})
@@ -63,13 +64,17 @@ func runShow(ctx context.Context, o showOptions) error {
 		if o.JSON {
 			return printDetailsJSON(o.Env.Stdout, d)
 		}
-		_, err = io.WriteString(o.Env.Stdout, story(d, o.Env.Now()))
+		why, err := waits(ctx, q, d.Info)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(o.Env.Stdout, story(d, why, o.Env.Now()))
 		return err
 	})
 }
 
-// story returns the course of a task for people.
-func story(d queue.Details, now time.Time) string {
+// story returns the course of a task for people. waits is what it waits for; empty: for nothing.
+func story(d queue.Details, waits string, now time.Time) string {
 	var b strings.Builder
 	line := func(key, value string) {
 		if value = short(value, 300); value != "" {
@@ -85,6 +90,7 @@ func story(d queue.Details, now time.Time) string {
 	line("event", r.Event)
 	line("agent", d.Agent)
 	line("state", stateText(d.Info, now))
+	line("waits", waits)
 	line("enqueued", d.Enqueued.UTC().Format(time.DateTime))
 	if r.Status != "" {
 		b.WriteByte('\n')

@@ -1,0 +1,55 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/server/health"
+	"github.com/org/foreman-action/queue"
+)
+
+// waits returns what a pending task waits for; empty: the task is not pending, or its reason has it. It
+// may contain untrusted text.
+func waits(ctx context.Context, c health.Cursors, t queue.Info) (string, error) {
+	if t.State != queue.Pending || t.Held {
+		return "", nil
+	}
+	why, err := outage(ctx, c, t.Agent)
+	return "for its agent" + why, err
+}
+
+// outage returns the failure of an agent, as the end of a sentence; empty: it works. It contains
+// untrusted text.
+func outage(ctx context.Context, c health.Cursors, agent string) (string, error) {
+	since, why, err := health.Stored(ctx, c, agent)
+	if err != nil || since.IsZero() {
+		return "", err
+	}
+	return fmt.Sprintf(", which has failed since %s: %s", since.UTC().Format(time.DateTime), cmp.Or(why, "the server's log has the reason")), nil
+}
+
+// unfinished returns the number of unfinished tasks, and what they wait for. The text contains
+// untrusted text.
+func unfinished(ctx context.Context, c health.Cursors, s queue.Stats) (left int, text string, err error) {
+	var parts []string
+	for _, a := range s.Agents {
+		if n := a.Pending - a.Held + a.Claimed; n > 0 {
+			why, err := outage(ctx, c, a.Agent)
+			if err != nil {
+				return 0, "", err
+			}
+			parts = append(parts, fmt.Sprintf("%s for %s%s", format.Count(n, "task"), a.Agent, why))
+		}
+	}
+	if s.Held > 0 {
+		parts = append(parts, fmt.Sprintf("%d delayed", s.Held))
+	}
+	if n := s.States[queue.Completed]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d decided, to be applied", n))
+	}
+	return s.States[queue.Pending] + s.States[queue.Claimed] + s.States[queue.Completed], strings.Join(parts, "; "), nil
+}

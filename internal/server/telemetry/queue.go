@@ -11,7 +11,8 @@ import (
 )
 
 // A measuredQueue counts and traces the verbs of a queue that senders of events, agents and the
-// executor wait for. All else is counted by the events of package observe.
+// executor wait for. Of the other verbs that the server's loops call, it counts the errors; the rest
+// is counted by the events of package observe.
 type measuredQueue struct {
 	queue.Queue
 
@@ -150,9 +151,87 @@ func (q *measuredQueue) Complete(ctx context.Context, ref queue.Ref, decision []
 	return got, err
 }
 
+// ReleaseClaim implements queue.Queue.
+func (q *measuredQueue) ReleaseClaim(ctx context.Context, ref queue.Ref, wait time.Duration) error {
+	return q.endClaim("release_claim", ref, q.Queue.ReleaseClaim(ctx, ref, wait))
+}
+
+// FailClaim implements queue.Queue.
+func (q *measuredQueue) FailClaim(ctx context.Context, ref queue.Ref, reason string) error {
+	return q.endClaim("fail_claim", ref, q.Queue.FailClaim(ctx, ref, reason))
+}
+
+// endClaim forgets a claim that ended without a decision, unless err is an error.
+func (q *measuredQueue) endClaim(verb string, ref queue.Ref, err error) error {
+	q.countError(verb, err)
+	if err == nil {
+		q.open.end(ref.ID)
+	}
+	return err
+}
+
+// RequeueStale implements queue.Queue.
+func (q *measuredQueue) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Requeued, error) {
+	list, err := q.Queue.RequeueStale(ctx, l)
+	q.countError("requeue", err)
+	for _, r := range list {
+		q.open.end(r.ID)
+	}
+	return list, err
+}
+
+// RequeueLeases implements queue.Queue.
+func (q *measuredQueue) RequeueLeases(ctx context.Context, drains int) (queue.LeaseCheck, error) {
+	got, err := q.Queue.RequeueLeases(ctx, drains)
+	q.countError("requeue", err)
+	return got, err
+}
+
+// ExtendClaims implements queue.Queue.
+func (q *measuredQueue) ExtendClaims(ctx context.Context, d time.Duration) (int, error) {
+	n, err := q.Queue.ExtendClaims(ctx, d)
+	q.countError("extend", err)
+	return n, err
+}
+
+// Purge implements queue.Queue.
+func (q *measuredQueue) Purge(ctx context.Context, before time.Time, limit int) (int, error) {
+	n, err := q.Queue.Purge(ctx, before, limit)
+	q.countError("purge", err)
+	return n, err
+}
+
 // LeaseDecisions implements queue.Queue.
 func (q *measuredQueue) LeaseDecisions(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
 	list, err := q.Queue.LeaseDecisions(ctx, o)
 	q.countError("drain", err)
 	return list, err
+}
+
+// Renew implements queue.Queue.
+func (q *measuredQueue) Renew(ctx context.Context, l queue.Lease, d time.Duration) (time.Time, error) {
+	end, err := q.Queue.Renew(ctx, l, d)
+	q.countError("renew", err)
+	return end, err
+}
+
+// MarkDone implements queue.Queue.
+func (q *measuredQueue) MarkDone(ctx context.Context, l queue.Lease, report []byte) error {
+	err := q.Queue.MarkDone(ctx, l, report)
+	q.countError("done", err)
+	return err
+}
+
+// Fail implements queue.Queue.
+func (q *measuredQueue) Fail(ctx context.Context, l queue.Lease, reason string, report []byte) error {
+	err := q.Queue.Fail(ctx, l, reason, report)
+	q.countError("fail", err)
+	return err
+}
+
+// ReleaseLease implements queue.Queue.
+func (q *measuredQueue) ReleaseLease(ctx context.Context, l queue.Lease, p queue.Postponement) error {
+	err := q.Queue.ReleaseLease(ctx, l, p)
+	q.countError("release", err)
+	return err
 }

@@ -99,6 +99,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) {
 		s.dashboard.ServeHTTP(w, r)
 		return
 	}
+	r.Pattern = response.NoPattern
 	s.wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setHeader(w)
 		s.errors.write(w, r, missing)

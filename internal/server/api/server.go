@@ -70,8 +70,8 @@ type Options struct {
 	// Dashboard answers every path that does not belong to the API, and checks access itself; nil:
 	// 404. The context of its requests ends when the server stops.
 	Dashboard http.Handler
-	// Middleware wraps the handlers of all answers, for example for metrics. The requests have the
-	// matched pattern of http.Request.Pattern, or none if the dashboard answers or nobody. Nil: none.
+	// Middleware wraps the handlers of all answers, for example for metrics. The Pattern of a request is
+	// the matched one, [response.NoPattern] if there is none, or empty if the dashboard answers. Nil: none.
 	Middleware func(http.Handler) http.Handler
 
 	Observe observe.Func     // gets OperatorChanged; nil discards

@@ -32,6 +32,9 @@ func (e *Error) Error() string {
 	return http.StatusText(e.Status)
 }
 
+// NoPattern is the http.Request.Pattern of a request that no pattern of the API matches.
+const NoPattern = "unmatched"
+
 // Unmatched returns the error 404 or 405 for a request that no pattern of a mux matches. h is the
 // mux's handler for it, of http.ServeMux.Handler.
 func Unmatched(h http.Handler, r *http.Request) *Error {

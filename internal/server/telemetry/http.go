@@ -8,6 +8,8 @@ import (
 
 	semconv "go.opentelemetry.io/otel/semconv/v1.40.0"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/org/foreman-action/internal/server/response"
 )
 
 // A handler measures the responses of another handler.
@@ -34,14 +36,14 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			ctx = trace.ContextWithRemoteSpanContext(ctx, caller)
 		}
 	}
-	s := &statusWriter{ResponseWriter: w}
+	s, code := &statusWriter{ResponseWriter: w}, 0 // no answer, if the handler panics
+	if webhook != nil {
+		defer func() { finishHTTP(webhook, code, http.StatusInternalServerError) }()
+	}
 	h.next.ServeHTTP(s, r.WithContext(ctx))
+	code = s.code()
 	if w.Header().Get("Content-Type") == "text/event-stream" {
 		return // it lasts as long as the page is open
-	}
-	code := s.code()
-	if webhook != nil {
-		finishHTTP(webhook, code, http.StatusInternalServerError)
 	}
 	h.metrics.httpTime.WithLabelValues(v, strconv.Itoa(code)).Observe(h.now().Sub(begin).Seconds())
 }
@@ -50,6 +52,9 @@ const webhookPath = "/github/webhook"
 
 // verb returns the label value for a request, by the pattern that it matches.
 func verb(r *http.Request) string {
+	if r.Pattern == response.NoPattern {
+		return "unmatched"
+	}
 	_, path, _ := strings.Cut(r.Pattern, " ")
 	switch path {
 	case "/queue/next":

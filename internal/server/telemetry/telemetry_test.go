@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/internal/server/response"
 	"github.com/org/foreman-action/internal/server/telemetry"
 	"github.com/org/foreman-action/internal/testkit/brokenqueue"
 	"github.com/org/foreman-action/queue"
@@ -154,9 +155,25 @@ func TestMetrics(t *testing.T) {
 	r.inner.Break(queue.ErrUnavailable)
 	_, _ = r.q.Enqueue(t.Context(), task(50, ""))
 	_, _ = r.q.Complete(t.Context(), queue.Ref{ID: id(1)}, nil)
+	r.loops()
 	r.inner.Break(nil)
 	r.calls(t)
 	golden(t, "testdata/metrics.txt", r.scrape(t))
+}
+
+// loops makes the calls of the server's loops.
+func (r *rig) loops() {
+	ctx := r.t.Context()
+	_ = r.q.ReleaseClaim(ctx, queue.Ref{ID: id(1)}, 0)
+	_ = r.q.FailClaim(ctx, queue.Ref{ID: id(1)}, "so")
+	_, _ = r.q.Renew(ctx, queue.Lease{}, time.Minute)
+	_ = r.q.MarkDone(ctx, queue.Lease{}, nil)
+	_ = r.q.Fail(ctx, queue.Lease{}, "so", nil)
+	_ = r.q.ReleaseLease(ctx, queue.Lease{}, queue.Postponement{})
+	_, _ = r.q.RequeueStale(ctx, queue.Limits{})
+	_, _ = r.q.RequeueLeases(ctx, 1)
+	_, _ = r.q.ExtendClaims(ctx, time.Minute)
+	_, _ = r.q.Purge(ctx, r.clock.Now(), 1)
 }
 
 // calls sends requests through the handler and the transport.
@@ -181,6 +198,7 @@ func (r *rig) calls(t *testing.T) {
 		{"POST /github/webhook", "/github/webhook/"},
 		{"GET /healthcheck/ready", "/healthcheck/ready"},
 		{"", "/tasks/x"},
+		{response.NoPattern, "/queue/nothing"},
 		{"", "/events"},
 		{"POST /queue/tasks/{id}/retry", "/queue/tasks/x/retry"},
 		{"", "/%00?"},
@@ -256,6 +274,41 @@ func golden(t *testing.T, file, got string) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got; go test -update rewrites it):\n%s", file, diff)
+	}
+}
+
+// TestEndedClaims checks that the time of an agent is that of its last claim: a claim that was
+// released, failed or requeued does not count.
+func TestEndedClaims(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(r *rig, ref queue.Ref) error{
+		"released": func(r *rig, ref queue.Ref) error { return r.q.ReleaseClaim(r.t.Context(), ref, 0) },
+		"failed": func(r *rig, ref queue.Ref) error {
+			if err := r.q.FailClaim(r.t.Context(), ref, "so"); err != nil {
+				return err
+			}
+			_, err := r.q.Retry(r.t.Context(), ref.ID, "me")
+			return err
+		},
+		"requeued": func(r *rig, _ queue.Ref) error {
+			r.clock.Advance(time.Hour)
+			_, err := r.q.RequeueStale(r.t.Context(), queue.Limits{Claims: 9, Drains: 9})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, telemetry.Options{})
+			r.enqueue(1, "")
+			c := r.claim()
+			if err := end(r, queue.Ref{ID: c.ID, Attempt: c.Attempt}); err != nil {
+				t.Fatal(err)
+			}
+			r.complete(c.ID) // by another server's agent, or without a claim
+			if text := r.scrape(t); !strings.Contains(text, "foreman_task_agent_seconds_count 0") || !strings.Contains(text, `foreman_completions_total{outcome="accepted"} 1`) {
+				t.Errorf("the ended claim counts:\n%s", text)
+			}
+		})
 	}
 }
 

@@ -322,3 +322,26 @@ func TestOTLPVariables(t *testing.T) {
 		})
 	}
 }
+
+// TestWebhookPanics checks that the span of a webhook ends, as a failure, if its handler panics.
+func TestWebhookPanics(t *testing.T) {
+	t.Parallel()
+	r, spans := traced(t)
+	h := r.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/github/webhook", http.NoBody)
+	req.Pattern = "POST /github/webhook"
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic ended")
+			}
+		}()
+		h.ServeHTTP(httptest.NewRecorder(), req)
+	}()
+	if err := r.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := spans.GetSpans(); len(got) != 1 || got[0].Status.Code != codes.Error {
+		t.Errorf("got %v", got)
+	}
+}

@@ -137,6 +137,7 @@ func decode(f *yamlfile.File, root *yaml.Node, spec Spec) *Config {
 	d.Server.check(in)
 	d.Containers.check(in)
 	checkRepos(in, d.Repos)
+	d.Server.checkAgents(in, d.Repos)
 
 	c := &Config{
 		Identity: d.Identity, Polling: d.Polling, Queue: d.Queue, Memory: d.Memory,

@@ -2,6 +2,7 @@ package serverconfig
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -112,6 +113,26 @@ func (s *Server) check(f file) {
 	}
 	for i, o := range s.Operators {
 		o.check(f, item(f.node("server", "operators"), i), "server.operators", seen)
+	}
+}
+
+// checkAgents warns of credentials for addresses that no agent has. The server would answer 403 to the
+// agent that uses such a credential.
+func (s *Server) checkAgents(f file, repos []Repo) {
+	var known []string
+	for _, r := range repos {
+		for _, a := range r.Agents {
+			canonical, _ := address.Canonical(a.Address()) // another check reports the error
+			known = append(known, canonical)
+		}
+	}
+	for i, c := range s.Credentials {
+		at := yamlfile.Child(item(f.node("server", "credentials"), i), "agents")
+		for k, a := range c.Agents {
+			if a != "" && !slices.Contains(known, a) {
+				f.File.Warnf(item(at, k), "server.credentials: agents: no agent of repos has this address, so no task can be claimed with it; write the address as in config.url")
+			}
+		}
 	}
 }
 

@@ -40,7 +40,7 @@ func ReadOptionalObject(w http.ResponseWriter, r *http.Request, limit int64) (Ob
 	}
 	if !isJSON(r.Header["Content-Type"]) {
 		text, _ := protocol.Encode(strings.ToValidUTF8(string(data), "\uFFFD"))
-		return Object{}, notObject(text)
+		return Object{}, invalid(codeNotObject, msgNotObject+": want the header Content-Type: application/json", text, "body")
 	}
 	if protocol.TooManyValues(data) {
 		msg := fmt.Sprintf("Input should have at most %d values", protocol.MaxDecisionValues)
@@ -68,7 +68,7 @@ func notJSON(offset int64, why string) error {
 }
 
 func notObject(input []byte) error {
-	return invalid(codeNotObject, "Input should be a valid dictionary or object to extract fields from", input, "body")
+	return invalid(codeNotObject, msgNotObject, input, "body")
 }
 
 // isJSON reports whether the Content-Type is that of JSON.

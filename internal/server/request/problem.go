@@ -23,6 +23,7 @@ const (
 	codeInt       = "int_type"
 	codeValue     = "value_error"
 	msgMissing    = "Field required"
+	msgNotObject  = "Input should be a valid dictionary or object to extract fields from"
 )
 
 // Invalid returns the error for a request with problems.

@@ -15,15 +15,16 @@ WORKDIR /src
 
 # The program's dependencies are fetched and compiled before its source is copied, so that a change
 # of the source reuses this layer. Modules that only tests use are not fetched.
+# The action makes a few calls one after another. HTTP/2 would gain nothing, and takes 0.4 MB.
 COPY go.mod go.sum ./
-RUN go build -trimpath \
+RUN go build -trimpath -tags nethttpomithttp2 \
       github.com/expr-lang/expr github.com/google/go-github/v62/github github.com/sethvargo/go-githubactions \
       github.com/spf13/cobra golang.org/x/term gopkg.in/yaml.v3
 
 COPY . .
 ARG VERSION
 # A scratch image has no /tmp and no certificates, so this step adds both to the program.
-RUN go build -trimpath -ldflags "-s -w -X github.com/org/foreman-action/internal/cli/image.buildVersion=${VERSION}" \
+RUN go build -trimpath -tags nethttpomithttp2 -ldflags "-s -w -X github.com/org/foreman-action/internal/cli/image.buildVersion=${VERSION}" \
       -o /out/foreman ./cmd/action \
  && mkdir -p /out/etc/ssl/certs /out/tmp \
  && chmod 1777 /out/tmp \

@@ -41,7 +41,7 @@ bin/foreman:
 
 .PHONY: bin/action
 bin/action: ## the program of the image, static
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X github.com/org/foreman-action/internal/cli/image.buildVersion=$(VERSION)' -o $@ ./cmd/action
+	CGO_ENABLED=0 go build -trimpath -tags nethttpomithttp2 -ldflags '-s -w -X github.com/org/foreman-action/internal/cli/image.buildVersion=$(VERSION)' -o $@ ./cmd/action
 
 .PHONY: bin/foremand
 bin/foremand: ## the server, static

@@ -24,6 +24,8 @@ type Program struct {
 	Version string // the variable that contains its version
 	// Repository is the variable that contains the repository that releases; empty: none.
 	Repository string
+	// Tags are the build tags, separated by commas; empty: none.
+	Tags string
 }
 
 const module = "github.com/org/foreman-action/internal/cli"
@@ -31,15 +33,16 @@ const module = "github.com/org/foreman-action/internal/cli"
 // All returns the programs that a release publishes as files.
 func All() []Program {
 	return []Program{
-		{"foreman", "./cmd/foreman", module + ".buildVersion", module + ".buildRepository"},
-		{"foremand", "./cmd/foremand", module + "/foremand.buildVersion", ""},
-		{"contribflow", "./cmd/contribflow", module + "/contribflow.buildVersion", ""},
+		{"foreman", "./cmd/foreman", module + ".buildVersion", module + ".buildRepository", ""},
+		{"foremand", "./cmd/foremand", module + "/foremand.buildVersion", "", ""},
+		{"contribflow", "./cmd/contribflow", module + "/contribflow.buildVersion", "", ""},
 	}
 }
 
-// Image returns the program of the action's image, which is no file of a release.
+// Image returns the program of the action's image, which is no file of a release. As in the Dockerfile, it
+// has no HTTP/2.
 func Image() Program {
-	return Program{"action", "./cmd/action", module + "/image.buildVersion", module + "/image.buildRepository"}
+	return Program{"action", "./cmd/action", module + "/image.buildVersion", module + "/image.buildRepository", "nethttpomithttp2"}
 }
 
 // Flags returns the flags of go build. The bytes depend on the source, the version and the repository
@@ -49,7 +52,7 @@ func (p Program) Flags(version, repository string) []string {
 	if p.Repository != "" {
 		variables += " -X " + p.Repository + "=" + repository
 	}
-	return []string{"-trimpath", "-buildvcs=false", "-ldflags=-s -w " + variables}
+	return []string{"-trimpath", "-buildvcs=false", "-tags=" + p.Tags, "-ldflags=-s -w " + variables}
 }
 
 // A Builder builds programs.

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	maxColours   = 256 // of a PNG with a palette
+	maxColours   = 128 // of a PNG with a palette
 	exactColours = 64  // the most frequent colours, such as backgrounds, are exact
 )
 
-// Compact returns a PNG with at most 256 colours. Each pixel has the nearest of them. The palette
+// Compact returns a PNG with at most 128 colours. Each pixel has the nearest of them. The palette
 // contains the most frequent colours, and then those that differ most from the others. The
 // difference is invisible on a page of text, because most of its colours occur only at the edges
 // of letters.

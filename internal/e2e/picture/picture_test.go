@@ -109,7 +109,7 @@ func TestCompact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, ok := got.(*image.Paletted); !ok || len(p.Palette) != 256 || got.Bounds() != from.Bounds() {
+	if p, ok := got.(*image.Paletted); !ok || len(p.Palette) != 128 || got.Bounds() != from.Bounds() {
 		t.Errorf("got %T of %v", got, got.Bounds())
 	}
 	if c := color.RGBAModel.Convert(got.At(39, 19)); c != from.At(39, 19) {

@@ -229,7 +229,7 @@ changed"`},
 
 	t.Run("timeouts", func(t *testing.T) {
 		dir := repository(t, map[string]string{"a": ""})
-		s := openSandbox(t, t.TempDir(), sandbox.Settings{CommandTimeout: 3 * time.Second})
+		s := openSandbox(t, t.TempDir(), sandbox.Settings{CommandTimeout: 10 * time.Second})
 		load(t, s, dir, jobImage)
 		got := in(t, s, sandbox.Command{Line: "echo before; trap '' TERM; sleep 300", Image: jobImage})
 		if !got.TimedOut || got.ExitCode != sandbox.CodeTimeout || got.Stdout != "before\n" || !strings.Contains(got.Reason, "timed out") || got.Duration > time.Minute {

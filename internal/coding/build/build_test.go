@@ -187,7 +187,7 @@ func TestHangs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.write(".foreman/build.yml", "version: 1\nbuilder: {command: [sh, -e, -c, "+string(quoted)+"], timeout: 4s, idle_timeout: 1s}\n"+
+			c.write(".foreman/build.yml", "version: 1\nbuilder: {command: [sh, -e, -c, "+string(quoted)+"], timeout: 16s, idle_timeout: 4s}\n"+
 				`inspector: {command: [sh, -e, -c, "printf %s '`+strings.ReplaceAll(approved, `"`, `\"`)+`' >inspector_result.json"]}`+"\nlimits: {attempts: 1}\n")
 			c.sh("git commit -qam second")
 			if report := c.run(); report.ExitCode() != tt.code {

@@ -186,13 +186,14 @@ func TestNotStarted(t *testing.T) {
 }
 
 // background starts processes that outlive their parent in several ways, and writes their process
-// IDs to the file pids.
+// IDs to the file pids. It prints while it waits for them, so that a loaded machine is not taken for
+// a process that hangs.
 const background = `
 sleep 300 & echo $! >>pids
 sh -c 'sleep 300 & echo $! >>pids'
 setsid sh -c 'echo $$ >>pids; sleep 300' &
 setsid sh -c 'trap "" TERM HUP; (setsid sh -c "echo \$\$ >>pids; exec sleep 300") & exit' &
-while [ "$(wc -l <pids)" -lt 4 ]; do sleep 0.01; done
+while [ "$(wc -l <pids)" -lt 4 ]; do echo; sleep 0.01; done
 `
 
 func TestNothingRemains(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -313,7 +312,7 @@ func (p *plan) suspect(r *rule, v *expression.Evaluation, why *expression.Undeci
 		if a.Spec().Thing != protocol.ThingLabel {
 			continue
 		}
-		item, _, _, err := a.Render(v)
+		item, _, _, err := p.render(a, v)
 		if err != nil {
 			p.doubts(anyLabel, r, why)
 			continue
@@ -394,21 +393,14 @@ func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
 // render renders an action. The error is an [*expression.UndecidedError] if the action depends on
 // values that nobody supplied, or on labels that undecided rules may change.
 func (p *plan) render(a action.Action, v *expression.Evaluation) (item protocol.ActionItem, lacks string, ok bool, err error) {
+	if err = p.doubt.Of(a.Expressions()); err != nil {
+		return item, "", false, err
+	}
 	item, lacks, ok, err = a.Render(v)
 	if unsupplied, missing := errors.AsType[*facts.UnsuppliedError](err); missing {
-		return item, "", false, &expression.UndecidedError{Why: unsupplied.Error(), Missing: unsupplied.Names}
+		err = &expression.UndecidedError{Why: unsupplied.Error(), Missing: unsupplied.Names}
 	}
-	if err != nil || !p.doubt.Any() {
-		return item, lacks, ok, err
-	}
-	labels := v.Labels()
-	v.SetLabels(p.doubt.Changed(labels))
-	other, otherLacks, otherOK, err := a.Render(v)
-	v.SetLabels(labels)
-	if err != nil || lacks != otherLacks || ok != otherOK || !reflect.DeepEqual(item, other) {
-		return item, "", false, p.doubt.Undecided()
-	}
-	return item, lacks, ok, nil
+	return item, lacks, ok, err
 }
 
 func (p *plan) take(r *rule, item protocol.ActionItem) {

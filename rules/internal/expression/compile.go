@@ -88,9 +88,7 @@ func (c *Compiler) check(src string, w Type) (*code, error) {
 		return nil, &Error{line: 1, col: 1, msg: msg}
 	}
 	x := &code{builder: c.builder, on: c.on, reads: g.reads, tree: tree}
-	if w == Bool || w == Any {
-		x.labels.collect(tree.Node)
-	}
+	x.labels.collect(tree.Node)
 	if !settled(tree.Node) {
 		_, err = x.compiled()
 	}

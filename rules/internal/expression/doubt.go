@@ -9,7 +9,8 @@ import (
 	"github.com/org/foreman-action/rules/facts"
 )
 
-// An UndecidedError is the error of a condition whose value depends on values that nobody supplied.
+// An UndecidedError is the error of a condition, a text or a rule whose value depends on values that
+// nobody supplied.
 type UndecidedError struct {
 	Why     string
 	Missing []string // names as in [facts.UnsuppliedError]; never empty
@@ -21,8 +22,8 @@ func (e *UndecidedError) Error() string { return e.Why }
 // Unwrap returns the missing values.
 func (e *UndecidedError) Unwrap() error { return &facts.UnsuppliedError{Names: e.Missing} }
 
-// A Doubt lists the labels that undecided rules may add or remove. Conditions that read such a label are
-// undecided, too. A nil Doubt has no labels.
+// A Doubt lists the labels that undecided rules may add or remove. Expressions that read such a label are
+// undecided, too. A nil Doubt and the zero Doubt have no labels.
 type Doubt struct{ labels []doubtful }
 
 // A doubtful label may change if the rule fires.
@@ -41,9 +42,6 @@ func (d *Doubt) Add(label, rule string, missing []string) {
 // Clone returns a copy.
 func (d *Doubt) Clone() Doubt { return Doubt{slices.Clone(d.labels)} }
 
-// Any reports whether any label may change.
-func (d *Doubt) Any() bool { return len(d.labels) > 0 }
-
 // Has reports whether a label may change.
 func (d *Doubt) Has(label string) bool {
 	return slices.ContainsFunc(d.labels, func(l doubtful) bool { return l.name == "" || text.SameLabel(l.name, label) })
@@ -57,26 +55,16 @@ func (d *Doubt) Settle(label string) bool {
 	return len(d.labels) < before
 }
 
-// Changed returns labels as they are if each doubtful label changes.
-func (d *Doubt) Changed(labels []string) []string {
-	out := slices.Clone(labels)
-	seen := map[string]bool{}
-	for _, l := range d.labels {
-		key := text.LabelKey(l.name)
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
-		n := len(out)
-		if out = slices.DeleteFunc(out, func(have string) bool { return text.SameLabel(have, l.name) }); len(out) == n {
-			out = append(out, l.name)
+// Of returns an [*UndecidedError] if one of the expressions reads a label that may change; nil if none
+// does.
+func (d *Doubt) Of(list []*Expression) error {
+	for _, x := range list {
+		if reads := &x.code.labels; d.affects(reads) {
+			return d.undecided(reads)
 		}
 	}
-	return out
+	return nil
 }
-
-// Undecided returns the error of a value that depends on any of the labels.
-func (d *Doubt) Undecided() *UndecidedError { return d.undecided(&labelReads{any: true, open: true}) }
 
 // affects reports whether an expression that reads labels depends on one that may change.
 func (d *Doubt) affects(reads *labelReads) bool {

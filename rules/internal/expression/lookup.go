@@ -101,6 +101,9 @@ func (r *run) read(s facts.LookupSpec, field string) error {
 		return err
 	}
 	err = l.Read(r.ctx, s.Part, &r.looked)
+	if err == nil && s.Part == facts.PullPart {
+		r.pull = pullReader{true, r.looked.PullRequest}
+	}
 	unsupplied, ok := errors.AsType[*facts.UnsuppliedError](err)
 	if !ok || field == "" {
 		return err
@@ -147,7 +150,8 @@ func fieldOfLookup(s facts.LookupSpec, name string) func(...any) (any, error) {
 	}
 }
 
-// A pullReader has the fields that only pull requests have, if the event determines them.
+// A pullReader has the fields that only pull requests have, once they are known from the event or from
+// a look-up.
 type pullReader struct {
 	known bool
 	value triage.PullRequest

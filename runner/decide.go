@@ -110,7 +110,7 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 	dec.addUndecided(res)
 	d := a.ofRules(res)
 	if commands.Mute && !dec.Retriaged {
-		dec.Unasked = "the comment is a command"
+		dec.unask(a, "the comment is a command")
 	} else {
 		d, err = a.withAgent(ctx, asked, f, &dec, d)
 		if err != nil {
@@ -125,9 +125,6 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 		return dec, err
 	}
 	dec.Decision, dec.At = d, a.o.Clock.Now().UTC()
-	if a.o.Agent.Agent == nil || a.given != nil || !a.dry {
-		dec.Unasked = ""
-	}
 	return dec, nil
 }
 
@@ -172,6 +169,13 @@ func (a decider) askRules(ctx context.Context, f facts.Facts, dec *decided) (*ru
 	}
 	dec.fail(err)
 	return &res, nil
+}
+
+// unask notes why the agent was not asked, in a dry run that has an agent to ask.
+func (dec *decided) unask(a decider, why string) {
+	if a.dry && a.given == nil && a.o.Agent.Agent != nil {
+		dec.Unasked = why
+	}
 }
 
 // incomplete reports whether rules failed, so that the decision is only that of the others.
@@ -258,11 +262,14 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 			return join(d, plan.Decision{Message: *m, By: a.o.Agent.Name}, res), nil
 		}
 	}
-	if a.o.Agent.Agent == nil || stopped || dec.incomplete() {
-		dec.Unasked = "a rule with stop fired, or a rule escalated"
-		if dec.incomplete() {
-			dec.Unasked = "a rule failed"
-		}
+	switch {
+	case dec.incomplete():
+		dec.unask(a, "a rule failed")
+		return d, nil
+	case stopped:
+		dec.unask(a, "a rule with stop fired, or a rule escalated")
+		return d, nil
+	case a.o.Agent.Agent == nil:
 		return d, nil
 	}
 	if res != nil {
@@ -271,23 +278,24 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 	wanted, err := a.wantsAgent(ctx, f, res)
 	if unsupplied, ok := errors.AsType[*facts.UnsuppliedError](err); ok {
 		dec.Undecided = append(dec.Undecided, Undecided{whenID, err.Error(), unsupplied.Names})
-		dec.Unasked = "agent.when is undecided: " + err.Error()
+		dec.unask(a, "agent.when is undecided: "+err.Error())
 		return d, nil
 	}
 	if unknown, ok := errors.AsType[*facts.UnknownError](err); ok {
 		a.warn("%v; the agent was not asked", unknown)
-		dec.Unasked = unknown.Error()
+		dec.unask(a, unknown.Error())
 		return d, nil
 	}
 	if _, failed := errors.AsType[*rules.EvalError](err); failed {
 		dec.fail(fmt.Errorf("agent.when: %w", err))
-		dec.Unasked = "agent.when failed"
+		dec.unask(a, "agent.when failed")
 		return d, nil
 	}
 	if err != nil {
 		return d, err
 	}
-	if dec.Unasked = a.unasked(f, res, wanted); dec.Unasked != "" {
+	if why := a.unasked(f, res, wanted); why != "" {
+		dec.unask(a, why)
 		return d, nil
 	}
 	if a.outdated() != "" {

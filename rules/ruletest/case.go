@@ -122,6 +122,8 @@ func (c *caseDecoder) parse() Case {
 	out := Case{Now: f.Now, Lookup: c.supplied(keys, f, known)}
 	if out.Event = deliveryOf(f, known); c.spec.Event != nil {
 		out.Event = *c.spec.Event
+	} else if n := yamlfile.Child(keys.Actor, "association"); n != nil && facts.Of(out.Event, out.Now).Actor.Association != f.Actor.Association {
+		c.f.Problemf(n, "actor.association: the actor wrote the issue or the comment, so set issue.association or comment.association")
 	}
 	return out
 }

@@ -124,6 +124,9 @@ func TestParseCaseMistakes(t *testing.T) {
 			"--author-issues: want 0 or more, got -1",
 			"case.yml: a case of issues.assigned needs assignee",
 		}},
+		{"another association of the author", ruletest.CaseSpec{Source: []byte("event: issues.labeled\nlabel: bug\nissue: {author: mona, association: MEMBER}\nactor:\n  login: mona\n  association: OWNER\n")}, []string{
+			"case.yml:6:16: actor.association: the actor wrote the issue or the comment, so set issue.association or comment.association",
+		}},
 		{"a field in no mapping", ruletest.CaseSpec{Source: []byte("issue: 3\n"), Fields: []ruletest.Field{{Name: "issue.title", Value: "x", From: "--title"}}}, []string{"case.yml:1:8: issue: want a mapping"}},
 		{"beside an event", ruletest.CaseSpec{Event: received(t, openedEvent), Source: []byte("issue:\n  title: x\n"), Fields: []ruletest.Field{{Name: "comment.body", Value: "x", From: "--comment"}, {Name: "actor.login", Value: "x", From: "--actor"}, {Name: "pr.files", Value: []string{"x"}, From: "--file"}}}, []string{
 			"--actor: the event's payload has it",

@@ -3,6 +3,8 @@ package ruletest
 import (
 	"context"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -56,16 +58,41 @@ func decide(ctx context.Context, s *rules.Set, f facts.Facts, by map[string]stri
 	a := issueState{labels: slices.Clone(f.Issue.Labels)}
 	a.result, a.err = s.Decide(ctx, f)
 	if a.result.Message.Decision.Writes() {
-		used := map[string]int{}
-		for _, item := range a.result.Message.Actions {
-			if a.permits(item, p, used) {
-				a.actions = append(a.actions, item)
-				a.carryOut(item, f.May)
-			}
-		}
+		a.carryOut(s, f, p)
 	}
 	a.undo(ctx, s, f, by)
 	return a
+}
+
+// carryOut carries the actions out that the policy permits. As in a run, none of a rule with
+// "together: true" is carried out if one of them is refused.
+func (a *issueState) carryOut(s *rules.Set, f facts.Facts, p Policy) {
+	items, sources := a.result.Message.Actions, a.result.Sources
+	used := map[string]int{}
+	for i := 0; i < len(items); {
+		end := i + 1
+		for end < len(items) && sources[end] == sources[i] {
+			end++
+		}
+		before, usedBefore := *a, maps.Clone(used)
+		before.labels = slices.Clone(a.labels)
+		for _, item := range items[i:end] {
+			if a.permits(item, f.Issue, p, used) {
+				a.actions = append(a.actions, item)
+				a.apply(item, f.May)
+			}
+		}
+		if refused := a.refused[len(before.refused):]; len(refused) > 0 && (*ruleset.Set)(s).Rules().Together(sources[i]) {
+			*a, used = before, usedBefore
+			a.refused = append(a.refused, refused...)
+			for _, item := range items[i:end] {
+				if !slices.ContainsFunc(refused, func(r refusal) bool { return reflect.DeepEqual(r.action, item) }) {
+					a.refused = append(a.refused, refusal{item, fmt.Sprintf("together: %s is not carried out: %s", refused[0].action.Type, refused[0].reason)})
+				}
+			}
+		}
+		i = end
+	}
 }
 
 // undo reverts the labels and the scheduled close of the rules in Result.Undone. As in a run, it
@@ -134,7 +161,7 @@ func (a *issueState) wants(label string) bool {
 
 // permits reports whether the policy permits an action, or a part of it. It lists what the policy
 // refuses. used counts the actions so far by the names of their limits, as package plan does.
-func (a *issueState) permits(item protocol.ActionItem, p Policy, used map[string]int) bool {
+func (a *issueState) permits(item protocol.ActionItem, issue triage.Issue, p Policy, used map[string]int) bool {
 	if p == nil {
 		return true
 	}
@@ -163,7 +190,10 @@ func (a *issueState) permits(item protocol.ActionItem, p Policy, used map[string
 		})
 		n = len(names)
 	case protocol.ThingAssignee:
-		n = len(names)
+		names = slices.DeleteFunc(names, func(login string) bool { return hasFold(issue.Assignees, login) != spec.Gone })
+		if n = len(names); n == 0 {
+			return true // it holds already
+		}
 	case protocol.ThingState, protocol.ThingForbidden, protocol.ThingScheduled: // there is one
 	}
 	if n == 0 {
@@ -177,7 +207,8 @@ func (a *issueState) permits(item protocol.ActionItem, p Policy, used map[string
 	return true
 }
 
-func (a *issueState) carryOut(item protocol.ActionItem, may func(string) bool) {
+// apply carries an action out that is permitted.
+func (a *issueState) apply(item protocol.ActionItem, may func(string) bool) {
 	spec, _ := protocol.SpecOf(item.Type)
 	main, _, _ := item.Texts(spec.Main)
 	switch {

@@ -21,9 +21,9 @@ type Object struct {
 
 // ReadObject reads a body of at most limit bytes as a JSON object. It refuses other content types,
 // because browsers let other sites send those without permission. Errors are of type
-// *response.Error.
+// *response.Error, with the published server's messages.
 func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (Object, error) {
-	o, err := ReadOptionalObject(w, r, limit)
+	o, err := readObject(w, r, limit, msgNotObject)
 	if err == nil && len(o.Data) == 0 {
 		err = invalid(protocol.CodeMissing, msgMissing, nil, "body")
 	}
@@ -32,15 +32,20 @@ func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (Object, er
 
 // ReadOptionalObject is [ReadObject] for a body that may be empty. For an empty body it returns an
 // Object without data. It must read the body to know whether it is empty, because some clients
-// announce an unknown length and send nothing.
+// announce an unknown length and send nothing. Its message about another content type names the header.
 func ReadOptionalObject(w http.ResponseWriter, r *http.Request, limit int64) (Object, error) {
+	return readObject(w, r, limit, msgNotObject+": want the header Content-Type: application/json")
+}
+
+// readObject reads a body, which may be empty. notJSONType is the message about another content type.
+func readObject(w http.ResponseWriter, r *http.Request, limit int64, notJSONType string) (Object, error) {
 	data, err := Read(w, r, limit)
 	if err != nil || len(data) == 0 {
 		return Object{}, err
 	}
 	if !isJSON(r.Header["Content-Type"]) {
 		text, _ := protocol.Encode(strings.ToValidUTF8(string(data), "\uFFFD"))
-		return Object{}, invalid(codeNotObject, msgNotObject+": want the header Content-Type: application/json", text, "body")
+		return Object{}, invalid(codeNotObject, notJSONType, text, "body")
 	}
 	if protocol.TooManyValues(data) {
 		msg := fmt.Sprintf("Input should have at most %d values", protocol.MaxDecisionValues)

@@ -75,7 +75,6 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	logFiles(ctx, log, at)
 	var hangups <-chan os.Signal // nil: none arrive
 	if o.Env.Hangups != nil {
 		hangups = o.Env.Hangups()
@@ -111,15 +110,6 @@ func load(ctx context.Context, o Options, log *slog.Logger) (*serverconfig.Confi
 		s.Server.Port = o.Port
 	}
 	return s, nil
-}
-
-// logFiles logs the paths of databases in files. Other locations may contain a password.
-func logFiles(ctx context.Context, log *slog.Logger, at database.Locations) {
-	for _, db := range []struct{ name, location string }{{"queue", at.Queue}, {"memory", at.Memory}} {
-		if path, ok := database.File(db.location); ok {
-			log.InfoContext(ctx, "using a database file", "database", db.name, "file", path)
-		}
-	}
 }
 
 // newLog returns the log of the server: text on a terminal, JSON elsewhere.

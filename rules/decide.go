@@ -393,7 +393,7 @@ func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
 // render renders an action. The error is an [*expression.UndecidedError] if the action depends on
 // values that nobody supplied, or on labels that undecided rules may change.
 func (p *plan) render(a action.Action, v *expression.Evaluation) (item protocol.ActionItem, lacks string, ok bool, err error) {
-	if err = p.doubt.Of(a.Expressions()); err != nil {
+	if err := p.doubt.Of(a.Expressions()); err != nil {
 		return item, "", false, err
 	}
 	item, lacks, ok, err = a.Render(v)

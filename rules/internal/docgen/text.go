@@ -105,6 +105,7 @@ func docTraps() []trap {
 		{`when: isue.title == "x"`, "a misspelt name", "did you mean issue", `when: issue.title == "x"`},
 		{`when: issue.milestone == nil`, "no field is nil", `compare it with ""`, `when: issue.milestone == ""`},
 		{`when: issue.labels contains "bug"`, "`contains` is for texts", "use in", `when: label("bug")`},
+		{`when: pr.files contains "docs/"`, "`pr.files` is a list of paths", "any_file(", `when: any_file("docs/**")`},
 		{`when: form.version < "2.0.0"`, "as texts 10.0.0 comes before 2.0.0", "semver(", `when: semver(form.version, "< 2.0.0")`},
 		{`when: issue.created_at > "2026-01-02"`, "a time is not a text", "date(", `when: issue.created_at > date("2026-01-02")`},
 		{`when: now() > issue.created_at`, "`now` is not a function", "without ()", `when: now > issue.created_at`},
@@ -146,6 +147,7 @@ func docDoubts() []doubt {
 		{"issues.opened", `lower(issue.title) contains "Panic"`, "a text in lower case has no capital letters", "never yields", `lower(issue.title) contains "panic"`},
 		{"issues.opened", `issue.title contains "*panic*"`, "only patterns of labels and globs have wildcards", "no wildcards", `issue.title contains "panic"`},
 		{"issues.opened", `similar(issue.title, "how do I install this") > 60`, "it is a number from 0 to 1", "0 to 1", `similar(issue.title, "how do I install this") > 0.6`},
+		{"pull_request.opened", `"docs/" in pr.files`, "`in` compares whole paths", "is a folder", `any_file("docs/**")`},
 		{"pull_request.opened", `any_file("src")`, "a glob matches files, and `src` is a folder", "is a folder", `any_file("src/**")`},
 	}
 }

@@ -19,6 +19,9 @@ func Node(n ast.Node) string {
 		if joined := syntax.JoinedBy(n.Operator); joined != "" {
 			return joint(n, joined)
 		}
+		if msg := files(n); msg != "" {
+			return msg
+		}
 		return negated(n)
 	case *ast.MemberNode:
 		name, named := n.Property.(*ast.StringNode)
@@ -47,6 +50,23 @@ func joint(n *ast.BinaryNode, joined string) string {
 		}
 	}
 	return fmt.Sprintf("each side of %s is a condition, and %q is a text%s", joined, text.Shorten(second.Value, text.Quoted), instead)
+}
+
+// files reports a search in the list of changed files as if it were a text.
+func files(n *ast.BinaryNode) string {
+	value, ok := syntax.ConstantText(n.Right)
+	if !ok || source(n.Left) != "pr.files" {
+		return ""
+	}
+	switch n.Operator {
+	case "contains", "startsWith", "==":
+		return fmt.Sprintf("pr.files is a list of paths; write any_file(%q)", text.Shorten(syntax.FileGlob(value), text.Quoted))
+	case "!=":
+		return fmt.Sprintf("pr.files is a list of paths; write not any_file(%q)", text.Shorten(syntax.FileGlob(value), text.Quoted))
+	case "endsWith":
+		return fmt.Sprintf("pr.files is a list of paths; write any_file(%q)", text.Shorten("**/*"+strings.TrimLeft(value, "*/"), text.Quoted))
+	}
+	return ""
 }
 
 // negated reports not a in b, which negates a alone.

@@ -67,9 +67,24 @@ func (f *finder) items(n *ast.BinaryNode) {
 	case !ok:
 	case slices.Contains(loginLists, list):
 		f.login(n.Left, value)
-	case list == "pr.files" && strings.Contains(value, "*"):
-		f.add(n.Left, "in compares whole paths, and no path contains %q; for a glob write any_file(%q)", "*", text.Shorten(value, text.Quoted))
+	case list == "pr.files":
+		f.file(n.Left, value)
 	}
+}
+
+// file reports a text that is not the path of a file.
+func (f *finder) file(n ast.Node, value string) {
+	what := "is a folder"
+	switch {
+	case strings.ContainsAny(value, "*?"):
+		what = "is a glob"
+	case strings.HasSuffix(value, "/"):
+	case value != "" && f.folder(value):
+		value += "/"
+	default:
+		return
+	}
+	f.add(n, "in compares whole paths, and this text %s; write any_file(%q)", what, text.Shorten(syntax.FileGlob(value), text.Quoted))
 }
 
 // login reports a text that cannot be a login.

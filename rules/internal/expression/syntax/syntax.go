@@ -89,6 +89,15 @@ func JoinedBy(operator string) string {
 	return ""
 }
 
+// FileGlob returns the glob for a text with which a condition looks for changed files: "docs/" means
+// the files in that folder.
+func FileGlob(text string) string {
+	if strings.HasSuffix(text, "/") {
+		return text + "**"
+	}
+	return text
+}
+
 // Negates reports whether an operator is not or !.
 func Negates(operator string) bool { return operator == "not" || operator == "!" }
 

@@ -60,7 +60,11 @@ func (g guard) check(place *ast.Node, loops int) error {
 	if _, ok := (*place).(*ast.PredicateNode); ok {
 		inner++
 	}
-	for _, c := range syntax.Children(*place) {
+	children := syntax.Children(*place)
+	if _, ok := (*place).(*ast.CallNode); ok {
+		children = children[1:] // refuse has checked the function
+	}
+	for _, c := range children {
 		if err := g.check(c, inner); err != nil {
 			return err
 		}
@@ -74,14 +78,12 @@ func (g guard) refuse(n ast.Node, loops int) error {
 	}
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
-		if n.Value == "$env" || strings.HasPrefix(n.Value, "__") {
-			return refuse(n, "unknown name %s", n.Value)
+		if g.isFunction(n.Value) {
+			return refuse(n, "%s is a function: write %s", n.Value, habit.Call(n.Value))
 		}
-		if n.Value == formName || n.Value == tablesName {
-			return refuse(n, "%s needs a name: %s.name", n.Value, n.Value)
-		}
+		return internalName(n)
 	case *ast.VariableDeclaratorNode:
-		if n.Name == formName || n.Name == tablesName || n.Name == nowName || asked(n.Name) {
+		if g.isFunction(n.Name) || n.Name == formName || n.Name == tablesName || n.Name == nowName || asked(n.Name) {
 			return refuse(n, "cannot redeclare %s", n.Name)
 		}
 		g.fields[n.Name] = formFieldNamed(g.names, n.Value)
@@ -108,10 +110,28 @@ func (g guard) refuse(n ast.Node, loops int) error {
 		if s, ok := wholeOf(callee.Value); ok && asked(callee.Value) {
 			return refuse(n, "%s is not a function; use one of its fields, such as %s.%s", callee.Value, callee.Value, s.Fields[0].Name)
 		}
+		return internalName(callee)
 	case *ast.BinaryNode:
 		if n.Operator == ".." {
 			return checkRange(n)
 		}
+	}
+	return nil
+}
+
+// isFunction reports whether rules can call a function of that name.
+func (g guard) isFunction(name string) bool {
+	_, own := g.names.Funcs[name]
+	return own || g.builtins[name] != nil || slices.Contains(functionNames(), name)
+}
+
+// internalName rejects the names that only patched trees have, and those that need a field.
+func internalName(n *ast.IdentifierNode) error {
+	if n.Value == "$env" || strings.HasPrefix(n.Value, "__") {
+		return refuse(n, "unknown name %s", n.Value)
+	}
+	if n.Value == formName || n.Value == tablesName {
+		return refuse(n, "%s needs a name: %s.name", n.Value, n.Value)
 	}
 	return nil
 }

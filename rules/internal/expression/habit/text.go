@@ -105,6 +105,8 @@ func Name(name string, fields []string) string {
 		return "; write issue.author, or actor.login for who caused the event"
 	case "pull_request", "pull":
 		return "; write pr, or issue for what issues and pull requests have"
+	case "comment":
+		return "; the event's comment is event.comment: event.comment.body, event.comment.author"
 	case "action":
 		return "; write event.action"
 	case "days_since", "age", "days", "hours_since", "ago", "elapsed":
@@ -121,12 +123,37 @@ func Name(name string, fields []string) string {
 	return ""
 }
 
+// Call returns an example of a call of a function.
+func Call(function string) string {
+	switch function {
+	case "command":
+		return `command("close"); the text of the comment is event.comment.body`
+	case "label", "label_age", "added_by_us", "removed_by_human":
+		return function + `("bug")`
+	case "any_label":
+		return `any_label("kind/*")`
+	case "any_file", "all_files":
+		return function + `("docs/**")`
+	case "duration":
+		return `duration("14d")`
+	case "idle", "last_human":
+		return function + "()"
+	}
+	return function + "(…)"
+}
+
 // Field returns what to write instead of an unknown field of a root, such as issue; "" if none fits.
 func Field(root, name string) string {
 	name = strings.ToLower(name)
 	switch {
 	case root == "issue" && (name == "age" || name == "days" || name == "days_old"):
 		return "; write now - issue.created_at"
+	case (root == "issue" || root == "pr") && name == "comment":
+		return "; the event's comment is event.comment: event.comment.body, event.comment.author"
+	case (root == "issue" || root == "pr") && name == "author_association":
+		return "; write issue.association"
+	case root == "comment" && name == "author_association":
+		return "; write event.comment.association"
 	case (root == "issue" || root == "pr") && name == "label":
 		return `; write label("bug")`
 	case name == "login" && root == "issue":

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,6 +69,9 @@ func TestPictureDashboard(t *testing.T) {
 	b := newTab(t)
 	path := filepath.Join(t.TempDir(), "queue.db")
 	fillQueue(t, path)
+	agents := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
+	defer agents.Close()
+	t.Setenv("HTTP_PROXY", agents.URL) // the agents of the picture are reached through it, and are well
 	url, stop := serveQueue(t, pictureConfig, path)
 	b.screen(pictureWidth, "light")
 	(&station{t: t, address: strings.TrimPrefix(url, "http://")}).signIn(b, "/")

@@ -28,6 +28,8 @@ type Part struct {
 	// Idle is true when the evaluation stopped before this part. Value is hypothetical then.
 	Idle  bool
 	Parts []Part
+
+	unknown *facts.UnknownError // the cause of Error; nil: another one
 }
 
 // maxEvaluated limits how many parts of all rules are evaluated. The remaining rules are not
@@ -66,6 +68,8 @@ func (e *Explainer) Judge(x *Expression) (bool, error) {
 		return false, e.Doubt.undecided(&x.code.labels)
 	case len(p.Missing) > 0:
 		return false, &UndecidedError{p.Error, p.Missing}
+	case p.unknown != nil:
+		return false, p.unknown
 	case p.Error != "":
 		return false, x.Problem(p.Error)
 	}
@@ -156,7 +160,7 @@ func chosen(w, cond, yes, no Part) Part {
 		branch = &no
 	}
 	if undecided && cond.Error == "" {
-		w.Value, w.Error, w.Missing = branch.Value, branch.Error, branch.Missing
+		w.Value, w.Error, w.Missing, w.unknown = branch.Value, branch.Error, branch.Missing, branch.unknown
 	}
 	w.Parts = []Part{cond, yes, no}
 	return w
@@ -164,7 +168,7 @@ func chosen(w, cond, yes, no Part) Part {
 
 // negated returns the explanation of "not" with the part p.
 func negated(n ast.Node, p Part) Part {
-	w := Part{Text: n.String(), Error: p.Error, Missing: p.Missing, Parts: []Part{p}}
+	w := Part{Text: n.String(), Error: p.Error, Missing: p.Missing, unknown: p.unknown, Parts: []Part{p}}
 	if w.Error == "" {
 		w.Value = strconv.FormatBool(p.Value != "true")
 	}
@@ -182,7 +186,7 @@ func joinedPart(n ast.Node, by string, parts []Part) Part {
 		case len(p.Missing) > 0:
 			doubts.doubt(p)
 		default:
-			w.Value, w.Error = p.Value, p.Error
+			w.Value, w.Error, w.unknown = p.Value, p.Error, p.unknown
 		}
 	}
 	if len(doubts.Missing) > 0 && (w.Error != "" || w.Value != deciding(by)) {
@@ -271,6 +275,7 @@ func (e *Explainer) text(src string) Part {
 		w.Error, w.Missing = unsupplied.Error(), unsupplied.Names
 	case err != nil:
 		w.Error = err.Error()
+		w.unknown, _ = errors.AsType[*facts.UnknownError](err)
 	default:
 		w.Value = shown(value)
 	}

@@ -25,24 +25,35 @@ func (c *checker) steps(runs []Run) {
 	}
 }
 
-// denied warns of a step whose token cannot write what the rules decide. For a pull request, either
-// of two permissions suffices.
+// denied warns of a step whose token cannot write what the rules decide on the events that start it.
 func (c *checker) denied(run Run, infos []rules.Info) {
-	const issues, pulls = "issues: write", "pull-requests: write"
 	var needs []string
 	for _, i := range infos {
-		if !slices.ContainsFunc(i.On, run.startedBy) || !run.lacks(issues) {
-			continue
-		}
-		need := issues
-		if !slices.ContainsFunc(i.On, func(on string) bool { return !strings.HasPrefix(on, "pull_request.") }) {
-			need = pulls
-		}
-		if run.lacks(need) && !slices.Contains(needs, need) {
-			needs = append(needs, need)
+		for _, on := range i.On {
+			if !run.startedBy(on) {
+				continue
+			}
+			for _, need := range writesOn(on, i.Pulls) {
+				if run.lacks(need) && !slices.Contains(needs, need) {
+					needs = append(needs, need)
+				}
+			}
 		}
 	}
+	slices.Sort(needs)
 	if len(needs) > 0 {
 		c.warn(run.place, "the job %s runs rules that write, and its token may not: add %q to its permissions, or set mode: shadow", cut(run.Job), strings.Join(needs, ", "))
 	}
+}
+
+// writesOn lists the permissions that a rule needs to write on an event. pulls is true if the rule may
+// decide on pull requests. Only the events of issues and of pull requests are always of one kind.
+func writesOn(on string, pulls bool) []string {
+	switch event, _, _ := strings.Cut(on, "."); {
+	case event == "pull_request":
+		return []string{"pull-requests: write"}
+	case pulls && event != "issues":
+		return []string{"issues: write", "pull-requests: write"}
+	}
+	return []string{"issues: write"}
 }

@@ -40,6 +40,14 @@ func Needs(c *config.Config, pulls bool) []string {
 	return needs
 }
 
+// Writes lists the permissions with the level "write" that a workflow must grant for a
+// configuration with mode: apply.
+func Writes(c *config.Config) []string {
+	apply := *c
+	apply.Mode = config.ModeApply
+	return slices.DeleteFunc(Needs(&apply, false), func(need string) bool { return !strings.HasSuffix(need, ": write") })
+}
+
 // recalls reports whether a configuration needs the record of earlier actions.
 func recalls(c *config.Config) bool {
 	return c.Agent.URL != "" || (*ruleset.Set)(c.Rules).Rules().UsesMemory() || c.Mode == config.ModeShadow && c.Rules.Len() > 0 ||

@@ -68,9 +68,9 @@ Next:
        foreman triage %s
   2. Commit and push to the default branch. The rules then report in the job summaries,
      with mode: shadow, and write nothing.
-  3. When the reports are right, write "mode: apply" in %s and the level
-     "write" for issues in %s.
-`, in, p.Try, config.DefaultPath, workflow)
+  3. When the reports are right, write "mode: apply" in %s, and
+     "%s" in %s.
+`, in, p.Try, config.DefaultPath, strings.Join(p.Writes, `" and "`), workflow)
 	if len(repo.Tools) > 0 {
 		b.WriteString("     At the same time remove the steps of the imported tools from their workflows.\n")
 	}

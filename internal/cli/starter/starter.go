@@ -21,6 +21,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/cli/grants"
 	"github.com/org/foreman-action/internal/importer/joined"
 	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/yamlfile"
@@ -36,6 +37,8 @@ type Proposal struct {
 	Parts []string
 	// Try are the flags of "foreman triage" that describe an event of the rules.
 	Try string
+	// Writes are the permissions of the workflow, such as "issues: write", that mode: apply needs.
+	Writes []string
 	// Unmapped lists the parts of other tools' configurations without a counterpart.
 	Unmapped yamlfile.Problems
 }
@@ -82,7 +85,7 @@ func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 	if d.tests, err = tests(ctx, cfg, d); err != nil {
 		return Proposal{}, err
 	}
-	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg, o.Action), Parts: d.parts(), Try: tryOut(cfg.Rules), Unmapped: imports.Unmapped}
+	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg, o.Action), Parts: d.parts(), Try: tryOut(cfg.Rules), Writes: grants.Writes(cfg), Unmapped: imports.Unmapped}
 	return p, verify(ctx, string(p.Rules))
 }
 
@@ -101,7 +104,7 @@ func FromRules(ctx context.Context, text, action string) (Proposal, error) {
 	if err != nil {
 		return Proposal{}, err
 	}
-	p := Proposal{Rules: []byte(text), Workflow: workflow(cfg, action), Try: tryOut(cfg.Rules)}
+	p := Proposal{Rules: []byte(text), Workflow: workflow(cfg, action), Try: tryOut(cfg.Rules), Writes: grants.Writes(cfg)}
 	var labels []string
 	for _, u := range (*ruleset.Set)(cfg.Rules).Rules().Labels() {
 		if u.Verb == ruleset.LabelAdded && !slices.Contains(labels, u.Label) {

@@ -41,9 +41,14 @@ func workflow(cfg *config.Config, action string) []byte {
 	}
 	text := strings.Replace(baseWorkflow, baseTypes, w.text(), 1)
 	for _, need := range grants.Needs(cfg, false) {
-		if name, level, _ := strings.Cut(need, ": "); name == "pull-requests" {
-			text = strings.Replace(text, baseIssues, baseIssues+fmt.Sprintf("  %s: %s # this too\n", name, level), 1)
+		if !strings.HasPrefix(need, "pull-requests: ") {
+			continue
 		}
+		why := "for look-ups of the rules"
+		if slices.Contains(grants.Writes(cfg), "pull-requests: write") {
+			why = "this too"
+		}
+		text = strings.Replace(text, baseIssues, fmt.Sprintf("%s  %s # %s\n", baseIssues, need, why), 1)
 	}
 	if _, pulls := w.types[triage.EventPullRequest]; pulls {
 		text = strings.Replace(text, baseGroup, "github.event.issue.number || github.event.pull_request.number ||", 1)

@@ -107,7 +107,7 @@ func Run(o Options) error {
 	if err != nil {
 		return command.Usage(err)
 	}
-	var acts []string
+	var acts, writes []string
 	if res.Rules > 0 {
 		cfg, err := config.Parse(req.File.Name, res.Config, nil)
 		if err != nil {
@@ -117,6 +117,7 @@ func Run(o Options) error {
 			acts = append(acts, i.Actions...)
 		}
 		slices.Sort(acts)
+		writes = grants.Writes(cfg)
 		workflow := req.Workflow
 		if importer.InWorkflow(o.Tool) {
 			workflow = req.File
@@ -132,12 +133,13 @@ func Run(o Options) error {
 	if err := files.Create(process.Below(dir, o.Output), res.Config, o.Force); err != nil {
 		return command.Failed(fmt.Errorf("write %s: %w", o.Output, err))
 	}
-	fmt.Fprint(o.Env.Stderr, o.nextSteps(acts))
+	fmt.Fprint(o.Env.Stderr, o.nextSteps(acts, writes))
 	return nil
 }
 
-// nextSteps names the written file with the actions of its rules, and how to go on from there.
-func (o Options) nextSteps(acts []string) string {
+// nextSteps names the written file with the actions of its rules, and how to go on from there. writes
+// are the permissions that the rules need when they write.
+func (o Options) nextSteps(acts, writes []string) string {
 	file, workflow := sanitize.Log(o.Output), sanitize.Log(cmp.Or(o.Workflow, "the workflow"))
 	if o.Tool == "stale" {
 		workflow = sanitize.Log(o.File)
@@ -153,8 +155,9 @@ Next:
   3. In %[2]s, put "uses: %[3]s@v1" in the place of the step of %[4]s, without its inputs,
      and the permissions that this prints:
        foreman rules permissions %[1]s
-  4. When the reports are right, remove "mode: shadow".
-`, file, workflow, cmp.Or(o.Env.Repository, "org/foreman-action"), o.Tool, strings.Join(slices.Compact(acts), ", "))
+  4. When the reports are right, remove "mode: shadow", and put the permissions that the same
+     command then prints in the place of the old ones: the rules then need "%[6]s".
+`, file, workflow, cmp.Or(o.Env.Repository, "org/foreman-action"), o.Tool, strings.Join(slices.Compact(acts), ", "), strings.Join(writes, `" and "`))
 }
 
 // source reads a file that the user names.

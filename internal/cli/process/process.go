@@ -93,6 +93,15 @@ func Below(dir, name string) string {
 	return filepath.Join(dir, filepath.FromSlash(name))
 }
 
+// OutputFile returns the name of a file to write, and an empty name for each name of standard output:
+// none, "-" and "/dev/stdout".
+func OutputFile(name string) string {
+	if name == "-" || name == "/dev/stdout" {
+		return ""
+	}
+	return name
+}
+
 // StateDir returns the folder for what the program keeps for the user: foreman in $XDG_STATE_HOME, or else in
 // ~/.local/state.
 func (e Env) StateDir() (string, error) {

@@ -60,7 +60,7 @@ type Options struct {
 	Since      string   // how far to go back, such as 1y or 2026-01-31
 	Old        string   // a file, or a ref of the repository, to compare with; empty: no comparison
 	Format     string   // of the report: text, json, html or markdown
-	Output     string   // file for the report; empty: standard output
+	Output     string   // file for the report; see [process.OutputFile]
 	Cache      string   // folder of the cache; empty: none
 	CacheNamed bool     // the user named the cache, so an unusable one is an error
 	Bot        string   // login under which Foreman acts
@@ -155,7 +155,7 @@ func Run(ctx context.Context, o Options) error {
 	if result.Stopped != nil {
 		o.Env.Log("%s", result.Stopped)
 	}
-	if err := deliver(o.Env, o.Output, write(result)); err != nil {
+	if err := deliver(o.Env, process.OutputFile(o.Output), write(result)); err != nil {
 		return err
 	}
 	if result.Stopped != nil {

@@ -49,7 +49,7 @@ type Options struct {
 	Tool     string
 	File     string // of the tool; "-": standard input
 	Workflow string // workflow that runs the tool; empty: none
-	Output   string // file to write; empty: standard output
+	Output   string // file to write; see [process.OutputFile]
 	Force    bool   // overwrite Output
 }
 
@@ -79,6 +79,7 @@ func Command(env process.Env) *cobra.Command {
 
 // Run imports a file, and prints the rules or writes them to a file.
 func Run(o Options) error {
+	o.Output = process.OutputFile(o.Output)
 	switch {
 	case !slices.Contains(importer.Tools(), o.Tool):
 		return command.Usagef("unknown tool %q%s; want one of %s", o.Tool, yamlfile.DidYouMean(o.Tool, importer.Tools()), strings.Join(importer.Tools(), ", "))

@@ -42,7 +42,7 @@ type Options struct {
 	EventName string   // such as issues.edited; empty: issues.opened
 	Name      string   // of the test; empty: the issue
 	Files     []string // empty: the configuration file
-	Output    string   // file to append the test to; empty: standard output
+	Output    string   // file to append the test to; see [process.OutputFile]
 }
 
 // Command returns the command with its flags.
@@ -72,6 +72,7 @@ func Command(env process.Env) *cobra.Command {
 
 // Run records a test, and prints it or appends it to a file.
 func Run(ctx context.Context, o Options) error {
+	o.Output = process.OutputFile(o.Output)
 	cfg, err := rulefiles.LoadValid(ctx, o.Env, o.Files)
 	if err != nil {
 		return err

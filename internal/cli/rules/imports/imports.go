@@ -93,7 +93,8 @@ func Run(o Options) error {
 		return err
 	}
 	if _, err := os.Lstat(process.Below(dir, o.Output)); o.Output != "" && err == nil && !o.Force {
-		return command.Usagef("%s exists; --force overwrites it", o.Output)
+		return command.Usagef("%[1]s exists; --force overwrites it. For the rules of several tools in one file, move %[1]s away and "+
+			"run foreman init, which imports the configurations of all of them", o.Output)
 	}
 	req := importer.Request{Tool: o.Tool}
 	if req.File, err = source(o.Env.Stdin, dir, o.File); err != nil {

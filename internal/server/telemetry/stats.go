@@ -16,7 +16,7 @@ const statsTimeout = 5 * time.Second
 
 // A statsCollector reports the state of a queue. Scrapes within ttl share one count.
 type statsCollector struct {
-	queue  queue.Queue
+	queue  Store
 	ttl    time.Duration
 	now    func() time.Time
 	log    *slog.Logger
@@ -25,12 +25,13 @@ type statsCollector struct {
 	mu    sync.Mutex
 	at    time.Time
 	stats queue.Stats
-	err   error
+	err   error // of reading
+	full  error // of writing
 
-	tasks, held, draining, agents, oldest, claim, readable *prometheus.Desc
+	tasks, held, draining, agents, oldest, claim, readable, writable *prometheus.Desc
 }
 
-func newStatsCollector(q queue.Queue, o Options, labels *labelValues) *statsCollector {
+func newStatsCollector(q Store, o Options, labels *labelValues) *statsCollector {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("foreman_queue_"+name, help, labels, nil)
 	}
@@ -43,27 +44,28 @@ func newStatsCollector(q queue.Queue, o Options, labels *labelValues) *statsColl
 		oldest:   desc("oldest_pending_seconds", "Age of the oldest pending task; 0: there is none."),
 		claim:    desc("oldest_claim_seconds", "Age of the oldest claim of an agent; 0: there is none."),
 		readable: desc("readable", "1 if the queue could be read, else 0."),
+		writable: desc("writable", "1 if the queue can be written, else 0, such as with a full disk."),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (s *statsCollector) Describe(c chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{s.tasks, s.held, s.draining, s.agents, s.oldest, s.claim, s.readable} {
+	for _, desc := range []*prometheus.Desc{s.tasks, s.held, s.draining, s.agents, s.oldest, s.claim, s.readable, s.writable} {
 		c <- desc
 	}
 }
 
 // Collect implements prometheus.Collector.
 func (s *statsCollector) Collect(c chan<- prometheus.Metric) {
-	stats, err := s.count()
+	stats, full, err := s.count()
 	gauge := func(desc *prometheus.Desc, v float64, labels ...string) {
 		c <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, v, labels...)
 	}
+	gauge(s.writable, working(full))
+	gauge(s.readable, working(err))
 	if err != nil {
-		gauge(s.readable, 0)
 		return
 	}
-	gauge(s.readable, 1)
 	for _, state := range queue.States() {
 		gauge(s.tasks, float64(stats.States[state]), string(state))
 	}
@@ -84,6 +86,14 @@ func (s *statsCollector) Collect(c chan<- prometheus.Metric) {
 	}
 }
 
+// working returns 1 without an error, else 0.
+func working(err error) float64 {
+	if err != nil {
+		return 0
+	}
+	return 1
+}
+
 // byLabel adds up the agents that share a label value.
 func (s *statsCollector) byLabel(list []queue.AgentStats) map[string]queue.AgentStats {
 	out := map[string]queue.AgentStats{}
@@ -96,12 +106,13 @@ func (s *statsCollector) byLabel(list []queue.AgentStats) map[string]queue.Agent
 	return out
 }
 
-func (s *statsCollector) count() (queue.Stats, error) {
+// count returns the state of the queue, why it cannot be written, and why it cannot be read.
+func (s *statsCollector) count() (stats queue.Stats, full, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
 	if age := now.Sub(s.at); !s.at.IsZero() && age >= 0 && age < s.ttl {
-		return s.stats, s.err
+		return s.stats, s.full, s.err
 	}
 	ctx, stop := context.WithTimeout(context.Background(), statsTimeout)
 	defer stop()
@@ -109,5 +120,6 @@ func (s *statsCollector) count() (queue.Stats, error) {
 	if s.stats, s.err = s.queue.Stats(ctx); s.err != nil {
 		s.log.Warn("counting tasks for the metrics failed", "error", s.err)
 	}
-	return s.stats, s.err
+	s.full = s.queue.Healthy(ctx)
+	return s.stats, s.full, s.err
 }

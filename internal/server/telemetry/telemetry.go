@@ -127,9 +127,15 @@ func (t *Telemetry) Close(ctx context.Context) error {
 	return nil
 }
 
+// A Store is a queue that reports why it cannot be written now; nil when it can.
+type Store interface {
+	queue.Queue
+	Healthy(ctx context.Context) error
+}
+
 // Queue returns a queue that counts and traces the calls of q. Call it only once, because it adds
 // the state of q to the metrics. A second call returns an error.
-func (t *Telemetry) Queue(q queue.Queue) (queue.Queue, error) {
+func (t *Telemetry) Queue(q Store) (queue.Queue, error) {
 	if t == nil {
 		return q, nil
 	}

@@ -355,6 +355,7 @@ func TestStats(t *testing.T) {
 	r.inner.Break(queue.ErrUnavailable)
 	r.clock.Advance(time.Minute)
 	has("foreman_queue_readable 0")
+	has("foreman_queue_writable 0")
 	if _, err := r.Queue(r.inner); err == nil {
 		t.Error("a second queue is measured")
 	}
@@ -364,7 +365,7 @@ func TestStats(t *testing.T) {
 func TestNil(t *testing.T) {
 	t.Parallel()
 	var none *telemetry.Telemetry
-	q := queue.New(queue.Options{})
+	q := brokenqueue.New(queue.New(queue.Options{}))
 	if got, err := none.Queue(q); err != nil || got != q {
 		t.Errorf("got %v, %v", got, err)
 	}

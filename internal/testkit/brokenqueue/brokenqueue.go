@@ -46,6 +46,9 @@ func do(q *Queue, f func() error) error {
 	return err
 }
 
+// Healthy returns the error of Break.
+func (q *Queue) Healthy(context.Context) error { return do(q, func() error { return nil }) }
+
 // Enqueue implements [queue.Queue].
 func (q *Queue) Enqueue(ctx context.Context, t queue.Task) (queue.Enqueued, error) {
 	return call(q, func() (queue.Enqueued, error) { return q.Queue.Enqueue(ctx, t) })

@@ -30,7 +30,10 @@ func Load(ctx context.Context, spec Spec) (*Config, error) {
 	files := snapshot{folder: folder(dir), name: name}
 	c, red := &Config{}, redactor{dir: dir, main: name}
 	var own, warnings yamlfile.Problems
-	if files.read(ctx) == nil {
+	switch err := files.read(ctx); {
+	case err != nil && !errors.Is(err, fs.ErrNotExist): // such as a folder
+		return nil, fmt.Errorf("read the configuration %s: %w", spec.Path, err)
+	case err == nil:
 		if f, err := yamlfile.Parse(name, files.data); err == nil { // config.Load reports the error
 			red.shown = sharedLines(f.Root())
 			c = decode(f, f.Root(), spec)
@@ -42,7 +45,7 @@ func Load(ctx context.Context, spec Spec) (*Config, error) {
 		Path: name, Sections: sharedSections(),
 		Getenv: func(name string) string { v, _ := spec.lookup(name); return v },
 	})
-	if err == nil && runner == nil { // the path names a folder
+	if err == nil && runner == nil { // the name is empty, as in missing/
 		err = config.ErrNotFound
 	}
 	problems, found := errors.AsType[yamlfile.Problems](err)

@@ -122,6 +122,9 @@ func (s *set) checkAnonymous(r *http.Request, role Role) error {
 		Header:  http.Header{"Www-Authenticate": {`Bearer realm="foreman"`, `Basic realm="foreman", charset="UTF-8"`}},
 		Warning: response.UnknownCredential,
 	}
+	if r.Header.Get("Authorization") != "" {
+		err.Detail = "no credential matches the Authorization header: want the secret of one as a bearer token, or its name and secret"
+	}
 	if role == Operators && !s.operators {
 		err.Detail = "only operators see this, and none are configured (server.operators)"
 	}

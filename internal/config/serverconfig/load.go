@@ -162,7 +162,7 @@ func variables(spec Spec) *yamlfile.Variables {
 			return variableFile(name+"_FILE", path)
 		}
 		if !ok {
-			return "", fmt.Errorf("environment variable %s is not set", name)
+			return "", fmt.Errorf("environment variable %s is not set; set it, or %[1]s_FILE to the path of a file with the value", name)
 		}
 		return v, nil
 	}}

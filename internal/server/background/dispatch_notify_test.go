@@ -189,8 +189,10 @@ func TestNudges(t *testing.T) {
 					r.t.Errorf("%s: got %d times", status, got)
 				}
 			}
-			if n := strings.Count(r.log(), "notified an agent of a task"); n != 5 {
-				r.t.Errorf("logged %d times, want once for each change:\n%s", n, r.log())
+			for text, want := range map[string]int{`level=INFO msg="notified an agent of a task"`: 1, `level=WARN msg="could not notify an agent of a task"`: 4} {
+				if n := strings.Count(r.log(), text); n != want {
+					r.t.Errorf("logged %s %d times, want %d, once for each change:\n%s", text, n, want, r.log())
+				}
 			}
 		}},
 		{"an agent that was down for an hour gets all", func(r *rig, l *listener) {

@@ -161,13 +161,17 @@ func (d *Dispatcher) report(ctx context.Context, p *peer, status string) {
 	if !p.changed(status) {
 		return
 	}
-	switch { // the breaker warns of failures
+	switch {
 	case status == notConfigured:
 		d.o.Log.WarnContext(ctx, "a task waits for an agent that is not configured", "agent", p.address)
+	case status != statusOK && p.sync:
+		d.o.Log.WarnContext(ctx, "could not get a decision from an agent", "agent", p.address, "error", status)
+	case status != statusOK:
+		d.o.Log.WarnContext(ctx, "could not notify an agent of a task", "agent", p.address, "error", status)
 	case p.sync:
-		d.o.Log.InfoContext(ctx, "sent a task to an agent", "agent", p.address, "answer", status)
+		d.o.Log.InfoContext(ctx, "got a decision from an agent", "agent", p.address)
 	default:
-		d.o.Log.InfoContext(ctx, "notified an agent of a task", "agent", p.address, "answer", status)
+		d.o.Log.InfoContext(ctx, "notified an agent of a task", "agent", p.address)
 	}
 }
 

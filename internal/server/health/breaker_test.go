@@ -190,3 +190,43 @@ func TestBreaker(t *testing.T) {
 		})
 	}
 }
+
+// A countedCursors counts what it stores.
+type countedCursors struct {
+	cursors
+
+	saved int
+}
+
+func (c *countedCursors) SaveCursor(ctx context.Context, name string, data []byte) error {
+	c.saved++
+	return c.cursors.SaveCursor(ctx, name, data)
+}
+
+// TestStoredCause checks that the newest cause of an outage is stored, each only once, with the
+// beginning of the outage.
+func TestStoredCause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		kept, start := &countedCursors{cursors: cursors{}}, time.Now()
+		o := health.BreakerOptions{Agent: "http://agent", Cursors: kept, Log: slog.New(slog.DiscardHandler)}
+		b := health.NewBreaker(o)
+		for _, why := range []string{"connection refused", "connection refused", "status 501", "status 501"} {
+			b.Trip(t.Context(), health.Permit{}, why)
+			time.Sleep(time.Minute)
+		}
+		b = health.NewBreaker(o) // a restarted server
+		b.Trip(t.Context(), health.Permit{}, "status 501")
+		since, why, err := health.Stored(t.Context(), kept, o.Agent)
+		if !since.Equal(start) || why != "status 501" || err != nil {
+			t.Errorf("got %s, %q, %v", since, why, err)
+		}
+		if kept.saved != 2 {
+			t.Errorf("stored %d times, want 2", kept.saved)
+		}
+		b.Success(t.Context(), "")
+		if since, why, err := health.Stored(t.Context(), kept, o.Agent); !since.IsZero() || why != "" || err != nil {
+			t.Errorf("after the outage: got %s, %q, %v", since, why, err)
+		}
+	})
+}

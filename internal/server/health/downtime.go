@@ -21,7 +21,7 @@ type Cursors interface {
 // cursor returns the name of the cursor of an agent. No repository has such a name.
 func cursor(agent string) string { return "agent " + agent }
 
-// Stored returns since when an agent has failed, and the first failure, which may contain untrusted
+// Stored returns since when an agent has failed, and the newest failure, which may contain untrusted
 // text, as the Breaker of any server stored them. A zero time means that the agent works.
 func Stored(ctx context.Context, c Cursors, agent string) (since time.Time, why string, err error) {
 	data, err := c.Cursor(ctx, cursor(agent))
@@ -43,10 +43,11 @@ type downtime struct {
 	mu     sync.Mutex // guards the fields below
 	loaded bool       // since was loaded from cursors
 	since  time.Time  // zero: the agent does not fail
+	why    string     // the failure that is stored
 }
 
 // lasts returns how long the agent has failed. If it did not fail before, the measurement starts
-// now, with this failure. lasts returns 0 if the beginning can be neither loaded nor stored.
+// now. A failure with another cause than that before is stored. lasts returns 0 if the beginning can be neither loaded nor stored.
 func (d *downtime) lasts(ctx context.Context, why string) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -54,14 +55,20 @@ func (d *downtime) lasts(ctx context.Context, why string) time.Duration {
 		return 0
 	}
 	// If the beginning is in the future, the clock was set back, so start again.
-	now := d.now()
-	if d.since.IsZero() || d.since.After(now) {
-		if !d.save(ctx, []byte(now.UTC().Format(time.RFC3339Nano)+" "+text.Shorten(why, maxWhy))) {
-			return 0
-		}
-		d.since = now
+	now, since, why := d.now(), d.since, text.Shorten(why, maxWhy)
+	if since.IsZero() || since.After(now) {
+		since = now
 	}
-	return now.Sub(d.since)
+	if since.Equal(d.since) && why == d.why {
+		return now.Sub(since)
+	}
+	switch {
+	case d.save(ctx, []byte(since.UTC().Format(time.RFC3339Nano)+" "+why)):
+		d.since, d.why = since, why
+	case !since.Equal(d.since):
+		return 0
+	}
+	return now.Sub(since)
 }
 
 // end records that the agent works.
@@ -69,7 +76,7 @@ func (d *downtime) end(ctx context.Context) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.load(ctx) && !d.since.IsZero() && d.save(ctx, nil) {
-		d.since = time.Time{}
+		d.since, d.why = time.Time{}, ""
 	}
 }
 
@@ -80,12 +87,12 @@ func (d *downtime) load(ctx context.Context) (ok bool) {
 	}
 	bounded, cancel := context.WithTimeout(ctx, supervisor.CallTimeout)
 	defer cancel()
-	since, _, err := Stored(bounded, d.cursors, d.agent)
+	since, why, err := Stored(bounded, d.cursors, d.agent)
 	if err != nil {
 		d.log.WarnContext(ctx, "reading the start of an agent's outage failed", "agent", d.agent, "error", err)
 		return false
 	}
-	d.loaded, d.since = true, since
+	d.loaded, d.since, d.why = true, since, why
 	return true
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/org/foreman-action/internal/cli/foremand/deployment"
@@ -29,8 +30,13 @@ func (o sharedOptions) open(ctx context.Context) (database.Store, error) {
 		return nil, err
 	}
 	if path, ok := database.File(at); ok {
-		if _, err := os.Stat(path); err != nil {
-			return nil, fmt.Errorf("there is no queue: %w; name one with --queue-db, or the configuration with --config", err)
+		switch _, err := os.Stat(path); {
+		case errors.Is(err, fs.ErrNotExist) && o.Config+o.Queue == "":
+			return nil, fmt.Errorf("there is no queue: no file %s; name one with --queue-db, or the configuration with --config", path)
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("there is no queue: no file %s; the server's first start makes it", path)
+		case err != nil:
+			return nil, fmt.Errorf("open the queue: %w", err)
 		}
 	}
 	q, err := database.Open(ctx, at, nil)

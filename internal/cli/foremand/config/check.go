@@ -17,6 +17,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/config/serverconfig"
 	"github.com/org/foreman-action/internal/server/assembly"
+	"github.com/org/foreman-action/internal/server/database"
 )
 
 // checkOptions are all that the command check depends on.
@@ -48,6 +49,9 @@ func runCheck(ctx context.Context, o checkOptions) error {
 	}
 	for _, w := range s.Warnings {
 		fmt.Fprintf(o.Env.Stderr, "%s\n", w.Error())
+	}
+	if _, err := deployment.Databases(o.Env, database.Locations{}, s.Queue, s.Memory); err != nil { // a flag of serve can name the file
+		fmt.Fprintf(o.Env.Stderr, "serve fails as this user: %v\n", err)
 	}
 	fmt.Fprintf(o.Env.Stdout, "%s is fine.\n", o.Config)
 	describe(o.Env.Stdout, s)

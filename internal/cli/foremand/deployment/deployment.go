@@ -55,7 +55,7 @@ func Databases(env process.Env, flags database.Locations, queue serverconfig.Que
 	case at.Memory == "" && serverconfig.Postgres(at.Queue):
 		at.Memory = at.Queue
 	case at.Memory == "":
-		if at.Memory, err = inFolder(env, memoryFile, "--db"); err != nil {
+		if at.Memory, err = inFolder(env, memoryFile, "--db or memory.db_path"); err != nil {
 			return database.Locations{}, err
 		}
 	case serverconfig.Postgres(at.Queue) && !serverconfig.Postgres(at.Memory):
@@ -72,7 +72,7 @@ func queueOf(env process.Env, flag string, queue serverconfig.Queue) (string, er
 	if at := cmp.Or(flag, string(queue.URL), queue.DBPath); at != "" {
 		return at, nil
 	}
-	return inFolder(env, queueFile, "--queue-db")
+	return inFolder(env, queueFile, "--queue-db or queue.db_path")
 }
 
 // The files that are neither named by a flag nor configured.
@@ -81,12 +81,12 @@ const (
 	memoryFile = "memory.db"
 )
 
-// inFolder returns the path of a file in the folder of databases without a configured place. flag
-// names the file otherwise.
-func inFolder(env process.Env, name, flag string) (string, error) {
+// inFolder returns the path of a file in the folder of databases without a configured place. The
+// options name the file otherwise.
+func inFolder(env process.Env, name, options string) (string, error) {
 	dir, err := folder(env)
 	if err != nil {
-		return "", fmt.Errorf("find a folder for %s: %w; name the file by %s", name, err, flag)
+		return "", fmt.Errorf("find a folder for %s: %w; name the file by %s", name, err, options)
 	}
 	return filepath.Join(dir, name), nil
 }

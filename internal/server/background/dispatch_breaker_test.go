@@ -101,6 +101,10 @@ func (p *patient) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"status":"maintenance"}`)
 		return
+	case mistaken:
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"task_id":%q,"decision":"label\u001b[31m","rationale":"so","actions":[]}`, task.TaskID)
+		return
 	case largePage:
 		_, _ = io.WriteString(w, "<!DOCTYPE html>"+strings.Repeat(" ", agent.DefaultMaxBytes))
 		return
@@ -149,6 +153,7 @@ const (
 	otherJSON = -2
 	largePage = -3
 	cached    = -4 // the decision on another task
+	mistaken  = -5 // a decision on the task, with a mistake
 )
 
 func always(status int) func(string) int { return func(string) int { return status } }
@@ -445,7 +450,7 @@ func TestLoneTask(t *testing.T) {
 		failed  time.Duration // the task has failed by this time
 		reason  string
 	}{
-		{"it falls over", says(200, 500), 50 * time.Minute, 2 * time.Hour, "no decision after 3 failed attempts; last error: status 500"},
+		{"it falls over", says(200, 500), 50 * time.Minute, 2 * time.Hour, "no decision after 3 failed attempts; last error: status 500 Internal Server Error"},
 		{"it falls over, and is not well", says(500, 500), 23 * time.Hour, 25 * time.Hour, "no decision after 24 hours; last error: status 500"},
 		{"it has too much to do", says(404, 503), 23 * time.Hour, 25 * time.Hour, "no decision after 24 hours; last error: status 503"},
 		{"a proxy", says(502, 502), 23 * time.Hour, 25 * time.Hour, "no decision after 24 hours; last error: status 502"},
@@ -483,6 +488,23 @@ func TestLoneTask(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestLastAnswer checks that the reason of a task that the agent answered wrongly contains the
+// details of the last answer, on one line and without control characters.
+func TestLastAnswer(t *testing.T) {
+	t.Parallel()
+	onPatient(t, func(r *rig, p *patient) {
+		p.is(404, always(mistaken))
+		r.enqueue(1)
+		r.start()
+		time.Sleep(2 * time.Hour)
+		r.is(1, queue.Failed)
+		const want = `no decision after 3 failed attempts; last error: invalid: decode decision: decision: want 'label_and_respond', 'close', 'escalate' or 'skip', got "label\x1b[31m"`
+		if got := r.task(1).Reason; got != want {
+			t.Errorf("got reason %q, want %q\n%s", got, want, r.log())
+		}
+	})
 }
 
 // TestAbsenceKept checks that the duration of an agent's outage is counted over restarts,

@@ -16,7 +16,9 @@ import (
 
 	"github.com/org/foreman-action/agent"
 	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/server/health"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 )
@@ -148,6 +150,22 @@ func statusOf(err error) string {
 		return fmt.Sprintf("status %d", e.Status)
 	}
 	return string(e.Reason)
+}
+
+// maxLastError is how many characters of an agent's last answer are in the reason of a failed task.
+const maxLastError = 400
+
+// lastError returns the status for an error of decide, with the details of a wrong answer.
+func lastError(err error) string {
+	e, ok := errors.AsType[*agent.Error](err)
+	if !ok || e.Err == nil {
+		return statusOf(err)
+	}
+	details := text.Shorten(sanitize.Line(e.Err.Error()), maxLastError)
+	if e.Reason == agent.ReasonStatus { // the details begin with the status
+		return details
+	}
+	return string(e.Reason) + ": " + details
 }
 
 // causeOf returns the cause, for the circuit breaker, of an error of decide.

@@ -98,7 +98,7 @@ func (d *Dispatcher) undecided(ctx context.Context, p *peer, permit health.Permi
 		d.fail(ctx, p, claim, expiredReason(status))
 		return
 	case v.Attempts >= d.o.MaxClaims:
-		d.fail(ctx, p, claim, fmt.Sprintf("no decision after %d failed attempts; last error: %s", d.o.MaxClaims, status))
+		d.fail(ctx, p, claim, fmt.Sprintf("no decision after %d failed attempts; last error: %s", d.o.MaxClaims, lastError(err)))
 		return
 	}
 	d.o.Log.InfoContext(ctx, "agent returned no decision; retrying", "agent", p.address, "task", claim.ID, "in", v.Wait, "counts", v.Counts, "error", err)

@@ -193,7 +193,7 @@ type requeueStep struct {
 
 // requeue runs a step, and logs it with each task.
 func (s *requeuing) requeue(tx sqlstore.Tx, all *requeued, step requeueStep) error {
-	what, format := "requeued", "claim %d expired"
+	what, format := "requeued", "claim %d ended without a decision"
 	if step.state == queue.Completed {
 		what, format = "lease ran out", "lease %d"
 	}

@@ -105,6 +105,30 @@ func TestWrongWire(t *testing.T) {
 	})
 }
 
+// TestInvalidDecision checks that the report on an invalid decision contains the invalid value, which
+// follows the list of the valid ones.
+func TestInvalidDecision(t *testing.T) {
+	t.Parallel()
+	for wire, id := range map[string]string{agentcheck.Queue: "decision", agentcheck.Sync: "sync-decision"} {
+		t.Run(wire, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				report := checkAgent(t, wire, func(ctx context.Context, n *network, harness string) func(context.Context) error {
+					ctx, stop := context.WithCancel(ctx)
+					a := &faultyAgent{net: n, harness: harness, self: "http://agent:9001", fault: "odd-decision", sync: wire == agentcheck.Sync, noQueue: wire == agentcheck.Sync}
+					a.start(ctx)
+					return func(context.Context) error { stop(); a.all.Wait(); return nil }
+				})
+				for _, c := range report.Checks {
+					if c.ID == id && !strings.HasSuffix(c.Got, `or 'skip', got "maybe"`) {
+						t.Errorf("got %s: %q", c.Result, c.Got)
+					}
+				}
+			})
+		})
+	}
+}
+
 // TestFaults checks agents that each make one mistake. The kit must find this mistake and no
 // other.
 func TestFaults(t *testing.T) {
@@ -121,6 +145,7 @@ func TestFaults(t *testing.T) {
 		{"", 0, "sync", nil},
 		{"", 0, "both", nil},
 		{"no-attempt", 0, "queue", nil},
+		{"long-polls", 0, "queue", nil},
 		{"no-health", 0, "queue", []string{"health"}},
 		{"sick", 0, "queue", []string{"health"}},
 		{"no-drain", 0, "queue", []string{"startup-drain"}},

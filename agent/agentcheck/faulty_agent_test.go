@@ -91,6 +91,14 @@ func (a *faultyAgent) start(ctx context.Context) {
 		for !a.is("no-drain") && a.work() {
 			continue
 		}
+		if a.is("long-polls") {
+			a.all.Go(func() {
+				for a.ctx.Err() == nil {
+					a.work()
+					time.Sleep(time.Millisecond) // if the harness does not wait, it counts the claims
+				}
+			})
+		}
 		a.mu.Lock()
 		a.ready = true
 		a.mu.Unlock()
@@ -148,7 +156,11 @@ func (a *faultyAgent) work() bool {
 	if a.is("other-address") {
 		self += "/elsewhere"
 	}
-	status, data := a.call("/queue/next", map[string]any{"agent_url": self})
+	next := "/queue/next"
+	if a.is("long-polls") {
+		next += "?wait=30s"
+	}
+	status, data := a.call(next, map[string]any{"agent_url": self})
 	if status == http.StatusNoContent && a.is("hammers") {
 		for range 50 {
 			a.call("/queue/next", map[string]any{"agent_url": self})

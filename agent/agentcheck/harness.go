@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -28,7 +29,7 @@ type harness struct {
 	now      func() time.Time
 
 	mu      sync.Mutex
-	changed chan struct{} // closed and replaced by each request
+	changed chan struct{} // closed and replaced by each request and each new task
 	tasks   []*entry
 	faults  map[string][]int // path: statuses of the next answers
 	seen    counts
@@ -56,7 +57,14 @@ func (h *harness) add(task protocol.TaskMessage) *entry {
 	defer h.mu.Unlock()
 	e := &entry{task: task}
 	h.tasks = append(h.tasks, e)
+	h.signal()
 	return e
+}
+
+// signal wakes the calls of wait. The caller has locked the harness.
+func (h *harness) signal() {
+	close(h.changed)
+	h.changed = make(chan struct{})
 }
 
 // last returns the task that was added last.
@@ -106,10 +114,7 @@ func (h *harness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	defer func() {
-		close(h.changed)
-		h.changed = make(chan struct{})
-	}()
+	defer h.signal()
 	h.seen.requests++
 	if _, password, ok := r.BasicAuth(); ok && password == h.password {
 		h.seen.authed++
@@ -158,12 +163,17 @@ func (h *harness) answer(r *http.Request, data []byte, err error) (int, []byte) 
 	if err := json.Unmarshal(data, &body); err != nil {
 		return h.problem(http.StatusUnprocessableEntity, "its body for %s is not JSON of the right form", path)
 	}
+	if path == "/queue/next" {
+		if status, problem := h.await(r, body.AgentURL); problem != nil {
+			return status, problem
+		}
+	}
 	if list := h.faults[path]; len(list) > 0 {
 		h.faults[path] = list[1:]
 		return list[0], []byte(`{"detail":"later"}`)
 	}
 	if path == "/queue/next" {
-		return h.next(body.AgentURL)
+		return h.next()
 	}
 	h.seen.attempts = h.seen.attempts || body.Attempt > 0
 	var id string
@@ -173,18 +183,51 @@ func (h *harness) answer(r *http.Request, data []byte, err error) (int, []byte) 
 	return h.change(path, id, body.Attempt, data)
 }
 
-func (h *harness) next(agent *string) (int, []byte) {
+// maxWait is the longest time that an agent can wait for a task, as in a harness.
+const maxWait = 50 * time.Second
+
+// await records a claim, and waits for a task as long as the agent requests. It returns the answer
+// to a request with a mistake. The caller has locked the harness, which await unlocks meanwhile.
+func (h *harness) await(r *http.Request, agent *string) (int, []byte) {
 	if agent == nil {
 		return h.problem(http.StatusUnprocessableEntity, "its body for /queue/next has no agent_url that is a string")
+	}
+	var d time.Duration
+	if value := r.URL.Query().Get("wait"); value != "" {
+		var err error
+		if d, err = protocol.ParseDuration(value); err != nil || d < 0 {
+			return h.problem(http.StatusUnprocessableEntity, "its parameter wait for /queue/next is not a duration such as 30s")
+		}
 	}
 	h.seen.claims++
 	if !slices.Contains(h.seen.agents, *agent) {
 		h.seen.agents = append(h.seen.agents, *agent)
 	}
-	for _, e := range h.tasks {
-		if !e.claimed.IsZero() || len(e.decisions) > 0 {
-			continue
-		}
+	if d == 0 {
+		return 0, nil
+	}
+	h.signal()
+	h.mu.Unlock()
+	h.wait(r.Context(), min(d, maxWait), func() bool { return h.pending() != nil })
+	h.mu.Lock()
+	if r.Context().Err() != nil {
+		return http.StatusServiceUnavailable, []byte(`{"detail":"the connection was closed"}`)
+	}
+	return 0, nil
+}
+
+// pending returns the first task that can be claimed; nil: there is none.
+func (h *harness) pending() *entry {
+	i := slices.IndexFunc(h.tasks, func(e *entry) bool { return e.claimed.IsZero() && len(e.decisions) == 0 })
+	if i < 0 {
+		return nil
+	}
+	return h.tasks[i]
+}
+
+// next hands out a task.
+func (h *harness) next() (int, []byte) {
+	if e := h.pending(); e != nil {
 		e.claimed = h.now()
 		task := e.task
 		task.Claim = &protocol.TaskClaim{Attempt: 1, Lease: int((h.lease + time.Second - 1) / time.Second)}
@@ -268,16 +311,17 @@ func (h *harness) wait(ctx context.Context, d time.Duration, ok func() bool) boo
 	}
 }
 
-// short makes foreign text printable and cuts it to 120 characters.
-func short(text string) string {
-	text = strings.Map(func(r rune) rune {
+// maxShort is how many characters of foreign text are in a report. An error on a decision lists the
+// valid ones before the invalid one.
+const maxShort = 400
+
+// short makes foreign text printable and cuts it to maxShort characters.
+func short(s string) string {
+	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-	if list := []rune(text); len(list) > 120 {
-		text = string(list[:120]) + "…"
-	}
-	return text
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return text.Shorten(s, maxShort)
 }

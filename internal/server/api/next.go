@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/longpoll"
 	"github.com/org/foreman-action/internal/server/request"
 	"github.com/org/foreman-action/internal/server/response"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 )
@@ -42,7 +44,10 @@ func (h *claimHandler) next(w http.ResponseWriter, r *http.Request, caller acces
 		return err
 	}
 	if !caller.MayClaim(agent) {
-		return &response.Error{Status: http.StatusForbidden, Detail: "the credential is not for tasks of this agent"}
+		return &response.Error{
+			Status: http.StatusForbidden, Detail: "the credential is not for tasks of this agent", Warning: response.OtherAgent,
+			Attrs: []slog.Attr{slog.String("credential", caller.Name), slog.String("agent", sanitize.Line(text.Shorten(agent, maxLogged)))},
+		}
 	}
 	claim := func() (queue.Claim, error) { return h.claim(r.Context(), agent, caller.Name) }
 	c, err := claim()
@@ -81,13 +86,13 @@ func readAgent(w http.ResponseWriter, r *http.Request) (string, error) {
 
 // readWait returns how long the client wants to wait for a task, at most maxWait.
 func readWait(r *http.Request) (time.Duration, error) {
-	text := r.URL.Query().Get("wait")
-	if text == "" {
+	value := r.URL.Query().Get("wait")
+	if value == "" {
 		return 0, nil
 	}
-	d, err := protocol.ParseDuration(text)
+	d, err := protocol.ParseDuration(value)
 	if err != nil || d < 0 {
-		input, _ := protocol.Encode(strings.ToValidUTF8(text, "\uFFFD"))
+		input, _ := protocol.Encode(strings.ToValidUTF8(value, "\uFFFD"))
 		return 0, request.InvalidValue("want a duration such as 30s", input, "query", "wait")
 	}
 	return min(d, maxWait), nil

@@ -6,8 +6,11 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/request"
+	"github.com/org/foreman-action/internal/server/response"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 )
@@ -32,15 +35,15 @@ func (h *taskHandler) complete(w http.ResponseWriter, r *http.Request, caller ac
 	defer release()
 	body, err := request.ReadObject(w, r, request.MaxDecision)
 	if err != nil {
-		return err
+		return invalidDecision(err, body, caller)
 	}
 	m, err := parseDecision(body)
 	if err != nil {
-		return err
+		return invalidDecision(err, body, caller)
 	}
 	ref, err := readRef(body, m.TaskID, caller)
 	if err != nil {
-		return err
+		return invalidDecision(err, body, caller)
 	}
 	stored, err := protocol.Encode(m)
 	if err != nil {
@@ -64,6 +67,24 @@ func (h *taskHandler) complete(w http.ResponseWriter, r *http.Request, caller ac
 	}
 	w.WriteHeader(http.StatusAccepted)
 	return nil
+}
+
+// maxLogged is how many characters of a client's text are in a warning.
+const maxLogged = 400
+
+// invalidDecision adds a warning to the answer 422: agents often do not log their answers.
+func invalidDecision(err error, body request.Object, caller access.Caller) error {
+	answer, ok := errors.AsType[*response.Error](err)
+	if !ok || answer.Status != http.StatusUnprocessableEntity {
+		return err
+	}
+	id, _ := body.Text("task_id")
+	detail, _ := protocol.Encode(answer.Detail)
+	answer.Warning = response.InvalidDecision
+	answer.Attrs = []slog.Attr{
+		slog.String("task", logText(id)), slog.String("by", caller.Name), slog.String("detail", sanitize.Line(text.Shorten(string(detail), maxLogged))),
+	}
+	return answer
 }
 
 // heartbeat prolongs a claim.

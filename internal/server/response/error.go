@@ -1,6 +1,9 @@
 package response
 
-import "net/http"
+import (
+	"log/slog"
+	"net/http"
+)
 
 // An Error is an answer that reports a failure. Handlers return it, and the server writes it in one
 // place.
@@ -10,6 +13,7 @@ type Error struct {
 	Header  http.Header // in addition to the headers of every answer; nil: none
 	Warning Warning     // for the log; zero: none
 	Cause   error       // logged with the warning, and not sent; nil: none
+	Attrs   []slog.Attr // like Cause
 }
 
 // A Warning is a kind of refused request that operators need to know about. Clients can cause many
@@ -22,6 +26,8 @@ const (
 	WrongSignature                       // of a webhook
 	TooManyBodies                        // at the same time
 	NoSpool                              // for long bodies; Cause has the reason
+	OtherAgent                           // claimed with a credential that is for others; Attrs has both
+	InvalidDecision                      // Attrs has the task and the problems
 )
 
 // Error returns the sentence, or the text of the status if there is a list.

@@ -318,6 +318,7 @@ func TestStatus(t *testing.T) {
 		{"a dry run, deleted meanwhile", adds, func(r *githubtest.Repo, o *options) { o.DryRun, o.Live = true, false; r.DeleteIssue(1) }, triage.ErrGone.Error()},
 		{"deleted meanwhile", adds, func(r *githubtest.Repo, _ *options) { r.DeleteIssue(1) }, triage.ErrGone.Error()},
 		{"nothing is left", strings.Replace(adds, "docs", "bug", 1), func(*githubtest.Repo, *options) {}, "no action was left to carry out"},
+		{"all are refused", adds + "policy: {labels: {deny: [docs]}}\n", func(*githubtest.Repo, *options) {}, "1 action refused: docs: policy.labels.deny has docs"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -120,8 +120,21 @@ func (rep *Report) setStatus(err error, gone bool) {
 	case refusal != "":
 		rep.Reason = refusal
 	case rep.Status == StatusSkipped && rep.Decision.Writes():
-		rep.Reason = "no action was left to carry out"
+		rep.Reason = rep.nothingLeft()
 	}
+}
+
+// nothingLeft returns why a decision with actions carried out none of them. If all were refused, it
+// contains the reason of the first one.
+func (rep *Report) nothingLeft() string {
+	n := len(rep.Actions)
+	if n == 0 || slices.ContainsFunc(rep.Actions, func(a triage.ActionResult) bool { return a.State != triage.Refused }) {
+		return "no action was left to carry out"
+	}
+	if n == 1 {
+		return "1 action refused: " + rep.Actions[0].Reason
+	}
+	return fmt.Sprintf("%d actions refused; the first: %s", n, rep.Actions[0].Reason)
 }
 
 // refusal describes the actions that GitHub refused for good, with the reason of the first one. It is

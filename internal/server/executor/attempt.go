@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/server/supervisor"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/protocol"
@@ -285,7 +287,7 @@ func (a *attempt) settle(ctx context.Context, rep runner.Report, err error) {
 		o.Log.WarnContext(ctx, "recording the outcome of a decision failed; the decision is retried", "task", dec.ID, "status", d.status, "error", err)
 	}
 	d.log(ctx, o.Log, "status", d.status, "task", dec.ID, "repo", dec.Repo, "issue", dec.Issue,
-		"decision", string(rep.Decision), "executed", rep.Executed, "reason", d.reason, "wait", d.wait, "took", took)
+		"decision", string(rep.Decision), "executed", rep.Executed, "reason", cmp.Or(d.reason, sanitize.Line(firstLine(rep.Reason))), "wait", d.wait, "took", took)
 	seen := observe.Observation{Event: observe.ApplyAttempted, Status: d.status, Agent: dec.Agent, Repo: dec.Repo, N: 1, Took: took}
 	o.Observe.Report(seen)
 	if err == nil || d.status == statusLost {

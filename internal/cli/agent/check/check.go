@@ -84,15 +84,33 @@ func Command(env process.Env) *cobra.Command {
 // [command.ReportedError].
 func Run(ctx context.Context, o Options) error {
 	env, kit := o.Env, o.Check
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	healthy := make(chan struct{})
 	if len(o.Command) > 0 {
-		kit.Start = startAgent(env, kit.Agent, o.Command)
+		kit.Start = startAgent(env, kit.Agent, o.Command, func(err error) {
+			select {
+			case <-healthy: // the checks find that it ended
+			default:
+				cancel(fmt.Errorf("start the agent: the command ended before the agent was healthy: %w; its last output is above", err))
+			}
+		})
 	} else {
 		kit.Listening = func(harness string) {
+			if kit.Wire == agentcheck.Sync {
+				fmt.Fprintf(env.Stderr, "foreman: waiting for the agent; start it so that it answers POST /task at %s\n", sanitize.Line(kit.Agent))
+				return
+			}
 			fmt.Fprintf(env.Stderr, "foreman: waiting for the agent; start an agent of the queue with FOREMAN_HARNESS_URL=%s AGENT_URL=%s\n", harness, sanitize.Line(kit.Agent))
 		}
 	}
-	if !o.JSON {
-		kit.Done = func(c agentcheck.Check) { printCheck(env.Stdout, c, format.Painter{On: env.Coloured()}) }
+	kit.Done = func(c agentcheck.Check) {
+		if c.ID == "health" {
+			close(healthy)
+		}
+		if !o.JSON {
+			printCheck(env.Stdout, c, format.Painter{On: env.Coloured()})
+		}
 	}
 	report, err := agentcheck.Run(ctx, kit)
 	switch {
@@ -159,8 +177,9 @@ func sumUp(r agentcheck.Report) string {
 		sanitize.Line(r.Agent), strings.Join(r.Wires, ", "), n["ok"], n["failed"], n["advice"], n["skipped"])
 }
 
-// startAgent returns the function that starts a program as the agent.
-func startAgent(env process.Env, self string, argv []string) func(context.Context, string) (func(context.Context) error, error) {
+// startAgent returns the function that starts a program as the agent. failed is called if the program
+// fails by itself.
+func startAgent(env process.Env, self string, argv []string, failed func(error)) func(context.Context, string) (func(context.Context) error, error) {
 	return func(ctx context.Context, harness string) (func(context.Context) error, error) {
 		// The agent is asked to end, so ctx must not kill it.
 		cmd := exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...) //nolint:gosec // the user's own command
@@ -172,7 +191,13 @@ func startAgent(env process.Env, self string, argv []string) func(context.Contex
 			return nil, err
 		}
 		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
+		go func() {
+			err := cmd.Wait()
+			if err != nil {
+				failed(err)
+			}
+			ended <- err
+		}()
 		var once onceError
 		return func(ctx context.Context) error {
 			return once.do(func() error { return end(ctx, cmd, ended) })

@@ -243,11 +243,11 @@ func TestClientGzip(t *testing.T) {
 func TestNewClientErrors(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ url, self, text string }{
-		{"", "http://a", "harness address: it is empty"},
+		{"", "http://a", "harness address: ClientOptions.URL is empty; agents read it from the variable FOREMAN_HARNESS_URL"},
 		{"ftp://h", "http://a", "harness address: want one that starts"},
 		{"http://h?hunter2", "http://a", "harness address: it has a query"},
 		{"http://h?", "http://a", "harness address: it has a query"},
-		{"http://h", "", "agent address: it is empty"},
+		{"http://h", "", "agent address: ClientOptions.AgentURL is empty; agents read it from the variable AGENT_URL"},
 		{"http://h", "a:9001", "agent address: want one that starts"},
 		{"http://bot:hunter2@example.org", "http://a", "a secret would go over plain http"},
 		{"http://bot:hunter2 @h", "http://a", "cannot be read"},

@@ -15,10 +15,13 @@ import (
 // waits returns what a pending task waits for; empty: the task is not pending, or its reason has it. It
 // may contain untrusted text.
 func waits(ctx context.Context, c health.Cursors, t queue.Info) (string, error) {
-	if t.State != queue.Pending || t.Held {
+	if t.State != queue.Pending || t.Held && (t.Reason != "" || t.Ready.IsZero()) {
 		return "", nil
 	}
 	why, err := outage(ctx, c, t.Agent)
+	if t.Held {
+		return "until " + t.Ready.UTC().Format(time.DateTime) + ", then for its agent" + why, err
+	}
 	return "for its agent" + why, err
 }
 

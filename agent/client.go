@@ -68,10 +68,10 @@ type Client struct {
 // over plain http is an error. No error contains any part of the addresses.
 func NewClient(o ClientOptions) (*Client, error) {
 	const empty = " is empty; agents read it from the variable "
-	switch "" {
-	case strings.TrimSpace(o.URL):
+	switch {
+	case strings.TrimSpace(o.URL) == "":
 		return nil, errors.New("harness address: ClientOptions.URL" + empty + "FOREMAN_HARNESS_URL")
-	case strings.TrimSpace(o.AgentURL):
+	case strings.TrimSpace(o.AgentURL) == "":
 		return nil, errors.New("agent address: ClientOptions.AgentURL" + empty + "AGENT_URL")
 	}
 	u, user, err := parseBase("harness address", o.URL)

@@ -62,6 +62,9 @@ func result(d draft, p page, unmapped yamlfile.Problems) Result {
 		r.Config = []byte(p.text)
 	}
 	for _, e := range d.entries {
+		if e.leftOut() {
+			r.LeftOut = append(r.LeftOut, e.name)
+		}
 		for _, one := range e.rules {
 			r.IDs = append(r.IDs, one.id)
 			if example, ok := one.example(); ok {

@@ -30,6 +30,9 @@ type entry struct {
 	gathered bool
 }
 
+// leftOut reports whether the entry is only a comment.
+func (e entry) leftOut() bool { return len(e.rules) == 0 && len(e.notes) > 0 }
+
 // count returns the number of rules.
 func (d draft) count() int {
 	n := 0

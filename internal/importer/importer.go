@@ -50,6 +50,8 @@ type Result struct {
 	Config []byte
 	// Unmapped lists the parts without a counterpart, in the order of the source.
 	Unmapped yamlfile.Problems
+	// LeftOut names the entries of the source that have no rule in Config, in the order of the source.
+	LeftOut []string
 	// Rules is the number of rules in Config.
 	Rules int
 	// Examples are events for the rules for which one is known, in the order of the rules.

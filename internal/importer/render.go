@@ -81,12 +81,12 @@ func (w *writer) comment(prefix string, texts ...string) {
 }
 
 func (w *writer) entry(e entry) {
-	if len(e.rules) == 0 && len(e.notes) == 0 {
+	if len(e.rules) == 0 && !e.leftOut() {
 		return
 	}
 	w.comment("  # ", e.notes...)
 	switch {
-	case len(e.rules) > 0:
+	case !e.leftOut():
 	case len(e.text) == 1:
 		w.comment("  # ", "Left out: "+strings.TrimSpace(e.text[0]))
 	default:

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/text"
 )
 
 // A Painter colours text for terminals. The zero value leaves it plain.
@@ -47,6 +48,22 @@ func Count(n int, thing string) string {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// maxNames bounds the names in a line.
+const maxNames = 10
+
+// Names lists untrusted names in one line.
+func Names(list []string) string {
+	more := ""
+	if rest := len(list) - maxNames; rest > 0 {
+		list, more = list[:maxNames], fmt.Sprintf(" and %d more", rest)
+	}
+	names := make([]string, len(list))
+	for i, name := range list {
+		names[i] = text.Shorten(sanitize.Line(name), 100)
+	}
+	return strings.Join(names, ", ") + more
 }
 
 // NonEmpty returns the texts that are not empty. It reuses the memory of list.

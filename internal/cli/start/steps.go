@@ -25,6 +25,9 @@ func reportOf(repo starter.Repository, p starter.Proposal) string {
 		}
 		b.WriteString(format.Lines(one.Error()) + "\n")
 	}
+	if len(p.LeftOut) > 0 {
+		b.WriteString("no rule was written for " + format.Names(p.LeftOut) + "\n")
+	}
 	for _, n := range repo.Notes {
 		b.WriteString("note: " + n + "\n")
 	}

@@ -41,6 +41,8 @@ type Proposal struct {
 	Writes []string
 	// Unmapped lists the parts of other tools' configurations without a counterpart.
 	Unmapped yamlfile.Problems
+	// LeftOut names the entries of other tools' configurations that have no rule.
+	LeftOut []string
 }
 
 // Minimal returns the proposal for a repository without any data.
@@ -85,7 +87,7 @@ func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 	if d.tests, err = tests(ctx, cfg, d); err != nil {
 		return Proposal{}, err
 	}
-	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg, o.Action), Parts: d.parts(), Try: tryOut(cfg.Rules), Writes: grants.Writes(cfg), Unmapped: imports.Unmapped}
+	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg, o.Action), Parts: d.parts(), Try: tryOut(cfg.Rules), Writes: grants.Writes(cfg), Unmapped: imports.Unmapped, LeftOut: imports.LeftOut}
 	return p, verify(ctx, string(p.Rules))
 }
 

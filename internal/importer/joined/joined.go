@@ -19,6 +19,8 @@ type Result struct {
 	Examples []importer.Example
 	// Sources are the files that the rules come from, in order, without files that have no rules.
 	Sources []Origin
+	// LeftOut names the entries without a rule, with their files.
+	LeftOut []string
 	// Unmapped lists the parts without a counterpart, source by source.
 	Unmapped yamlfile.Problems
 }
@@ -46,6 +48,9 @@ func Import(list []importer.Request, reserved []string) (Result, error) {
 			return Result{}, err
 		}
 		out.Unmapped = append(out.Unmapped, res.Unmapped...)
+		for _, name := range res.LeftOut {
+			out.LeftOut = append(out.LeftOut, name+" of "+r.File.Name)
+		}
 		if res.Rules == 0 {
 			continue
 		}

@@ -197,6 +197,9 @@ func report(w io.Writer, name string, res importer.Result) error {
 			fmt.Fprintf(&b, "; %s without a counterpart", format.Count(n, "place"))
 		}
 		b.WriteByte('\n')
+		if len(res.LeftOut) > 0 {
+			b.WriteString("no rule was written for " + format.Names(res.LeftOut) + "\n")
+		}
 	}
 	fmt.Fprint(w, b.String())
 	if res.Rules == 0 {

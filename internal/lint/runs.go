@@ -112,8 +112,8 @@ func (r ruleRuns) warnAt(n *yaml.Node, format string, args ...any) {
 	r.warn(r.f.At(n, 1, 1, ""), format, args...)
 }
 
-// events warns of each event in "on" that starts no workflow. A rule without "on" listens to
-// several default events; one of them is enough.
+// events warns of the events in "on" that start no workflow. A rule without "on" listens to several
+// default events; one of them is enough.
 func (r ruleRuns) events() {
 	on := yamlfile.Child(r.node, "on")
 	if on == nil {
@@ -126,11 +126,23 @@ func (r ruleRuns) events() {
 	if on.Kind == yaml.ScalarNode {
 		items = []*yaml.Node{on}
 	}
+	items = slices.DeleteFunc(slices.Clone(items), func(item *yaml.Node) bool {
+		return slices.ContainsFunc(r.runs, func(run Run) bool { return run.startedBy(item.Value) })
+	})
+	if len(items) == 0 {
+		return
+	}
+	var names, shown []string
 	for _, item := range items {
-		if !slices.ContainsFunc(r.runs, func(run Run) bool { return run.startedBy(item.Value) }) {
-			r.warnAt(item, "%s starts no workflow that runs Foreman; %s", cut(item.Value), r.add(item.Value))
+		if !slices.Contains(names, item.Value) {
+			names, shown = append(names, item.Value), append(shown, cut(item.Value))
 		}
 	}
+	verb := "starts"
+	if len(names) > 1 {
+		verb = "start"
+	}
+	r.warnAt(items[0], "%s %s no workflow that runs Foreman; %s", strings.Join(shown, ", "), verb, r.add(names...))
 }
 
 // forks warns of steps whose token cannot write on the pull requests of forks.
@@ -179,9 +191,49 @@ func (r ruleRuns) scan() {
 	}
 }
 
-// add returns advice on where to add an event.
-func (r ruleRuns) add(on string) string {
-	event, activity, _ := strings.Cut(on, ".")
+// add returns advice on where to add events.
+func (r ruleRuns) add(names ...string) string {
+	var places []trigger
+	types := map[trigger][]string{}
+	for _, on := range names {
+		event, activity, _ := strings.Cut(on, ".")
+		place := r.triggerOf(event, activity)
+		if types[place] == nil {
+			places = append(places, place)
+		}
+		types[place] = append(types[place], activity)
+	}
+	var list, added []string
+	for i, place := range places {
+		what, where := place.advice(types[place])
+		added = append(added, what)
+		if i+1 < len(places) {
+			if _, next := places[i+1].advice(nil); next == where {
+				continue
+			}
+		}
+		list, added = append(list, "add "+strings.Join(added, " and ")+where), nil
+	}
+	return strings.Join(list, "; ")
+}
+
+// A trigger is a place in a workflow to which activities of an event are added.
+type trigger struct {
+	event, file string
+	form        triggerForm
+}
+
+type triggerForm int
+
+const (
+	newTypes  triggerForm = iota // on does not have the event
+	newEvent                     // as newTypes, and any activity is enough
+	moreTypes                    // on lists activities of the event
+	noTypes                      // on has the event with GitHub's default activities
+)
+
+// triggerOf returns the place for an event and its activity in the workflows that run the rules.
+func (r ruleRuns) triggerOf(event, activity string) trigger {
 	names := []string{event}
 	if event == "pull_request" {
 		names = []string{"pull_request_target", event}
@@ -190,19 +242,37 @@ func (r ruleRuns) add(on string) string {
 		for _, name := range names {
 			if types, listed := run.events[name]; listed && activity != "*" {
 				if types == nil {
-					return fmt.Sprintf("add it to the types of %s in %s, together with GitHub's default types", name, run.File)
+					return trigger{name, run.File, noTypes}
 				}
-				return fmt.Sprintf("add %s to the types of %s in %s", activity, name, run.File)
+				return trigger{name, run.File, moreTypes}
 			}
 		}
 	}
-	switch {
-	case names[0] == "schedule":
-		return fmt.Sprintf("add schedule with a cron to on in %s", r.files())
-	case activity == "" || activity == "*":
-		return fmt.Sprintf("add %s to on in %s", names[0], r.files())
+	if activity == "" || activity == "*" {
+		return trigger{names[0], r.files(), newEvent}
 	}
-	return fmt.Sprintf("add %s with the type %s to on in %s", names[0], activity, r.files())
+	return trigger{names[0], r.files(), newTypes}
+}
+
+// advice says what to add for the activities, and where.
+func (t trigger) advice(activities []string) (what, where string) {
+	list, types, on := strings.Join(activities, ", "), "type", " to on in "+t.file
+	if len(activities) > 1 {
+		types = "types"
+	}
+	switch {
+	case t.form == noTypes && len(activities) == 1:
+		return "it", " to the types of " + t.event + " in " + t.file + ", together with GitHub's default types"
+	case t.form == noTypes:
+		return list, " to the types of " + t.event + " in " + t.file + ", together with GitHub's default types"
+	case t.form == moreTypes:
+		return list, " to the types of " + t.event + " in " + t.file
+	case t.event == "schedule":
+		return "schedule with a cron", on
+	case t.form == newEvent:
+		return t.event, on
+	}
+	return t.event + " with the " + types + " " + list, on
 }
 
 // files returns the names of the workflows that run the rules.

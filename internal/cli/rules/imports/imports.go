@@ -157,8 +157,11 @@ Next:
   3. In %[2]s, put "uses: %[3]s@v1" in the place of the step of %[4]s, without its inputs,
      and the permissions that this prints:
        foreman rules permissions %[1]s
+     Add the events of the rules to "on": foreman rules check %[1]s
+     then names those that are missing.
   4. When the reports are right, remove "mode: shadow", and put the permissions that the same
-     command then prints in the place of the old ones: the rules then need "%[6]s".
+     command then prints in the place of the old ones. The rules then need
+     "%[6]s".
 `, file, workflow, cmp.Or(o.Env.Repository, "org/foreman-action"), o.Tool, strings.Join(slices.Compact(acts), ", "), strings.Join(writes, `" and "`))
 }
 

@@ -74,6 +74,15 @@ func Lacking(toolName string, file Source, needs []string) yamlfile.Problems {
 	return yamlfile.Problems{f.At(given, 1, 1, "permissions: Foreman also needs "+strings.Join(lacks, ", ")+"; see foreman rules permissions")}
 }
 
+// Crons returns the times at which a workflow starts on the event schedule.
+func Crons(file Source) []string {
+	f, err := yamlfile.Parse(file.Name, file.Data)
+	if err != nil {
+		return nil
+	}
+	return workflow.Crons(f.Root())
+}
+
 // grants reports whether the permissions of a workflow grant a level.
 func grants(permissions *yaml.Node, name, level string) bool {
 	if permissions.Value == "read-all" {

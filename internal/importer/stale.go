@@ -3,6 +3,8 @@ package importer
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -78,9 +80,12 @@ const maxSteps = 50
 
 // scheduleHint returns the events that the workflow needs.
 func scheduleHint(root *yaml.Node) finding {
-	when := ""
-	if times := workflow.Crons(root); times != "" {
-		when = " (cron " + times + ")"
+	when, times := "", []string{}
+	for _, c := range workflow.Crons(root) {
+		times = append(times, strconv.Quote(c))
+	}
+	if len(times) > 0 {
+		when = " (cron " + strings.Join(times, ", ") + ")"
 	}
 	return general("The workflow that runs Foreman needs the event schedule" + when + " and the events that the rules name.")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/importer"
 	"github.com/org/foreman-action/internal/lint"
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -48,6 +49,24 @@ func (r Repository) usable() []string {
 		return l == "" || !utf8.ValidString(l) || len(l) > maxLabel || strings.ContainsAny(l, "*?[]{}`\\\"") || strings.ContainsFunc(l, unprintable)
 	})
 }
+
+// crons returns the times at which the workflows of tools without a configuration file start.
+func (r Repository) crons() []string {
+	var list []string
+	for _, t := range r.Tools {
+		if !importer.InWorkflow(t.Tool) {
+			continue
+		}
+		for _, c := range importer.Crons(t.File) {
+			if isCron().MatchString(c) && !slices.Contains(list, c) {
+				list = append(list, c)
+			}
+		}
+	}
+	return list
+}
+
+var isCron = text.Regexp(`^[0-9A-Za-z*/, -]+$`)
 
 // maxLabel bounds a label, in bytes. GitHub permits 50 characters.
 const maxLabel = 200

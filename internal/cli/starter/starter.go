@@ -60,7 +60,11 @@ func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 	if err != nil {
 		return Proposal{}, err
 	}
-	own = append(own, wordRules(index, o)...)
+	from := fromLabels
+	if r.Labels == nil {
+		from = fromAdded
+	}
+	own = append(own, wordRules(index, from, o)...)
 	imports, err := joined.Import(r.Tools, reserved(own))
 	if err != nil {
 		return Proposal{}, err
@@ -87,7 +91,7 @@ func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 	if d.tests, err = tests(ctx, cfg, d); err != nil {
 		return Proposal{}, err
 	}
-	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg, o.Action), Parts: d.parts(), Try: tryOut(cfg.Rules), Writes: grants.Writes(cfg), Unmapped: imports.Unmapped, LeftOut: imports.LeftOut}
+	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg, o.Action, r.crons()), Parts: d.parts(), Try: tryOut(cfg.Rules), Writes: grants.Writes(cfg), Unmapped: imports.Unmapped, LeftOut: imports.LeftOut}
 	return p, verify(ctx, string(p.Rules))
 }
 
@@ -106,7 +110,7 @@ func FromRules(ctx context.Context, text, action string) (Proposal, error) {
 	if err != nil {
 		return Proposal{}, err
 	}
-	p := Proposal{Rules: []byte(text), Workflow: workflow(cfg, action), Try: tryOut(cfg.Rules), Writes: grants.Writes(cfg)}
+	p := Proposal{Rules: []byte(text), Workflow: workflow(cfg, action, nil), Try: tryOut(cfg.Rules), Writes: grants.Writes(cfg)}
 	var labels []string
 	for _, u := range (*ruleset.Set)(cfg.Rules).Rules().Labels() {
 		if u.Verb == ruleset.LabelAdded && !slices.Contains(labels, u.Label) {
@@ -252,7 +256,7 @@ func (d draft) parts() []string {
 	for _, s := range d.imported.Sources {
 		list = append(list, fmt.Sprintf("%s from %s of %s", format.Count(s.Rules, "rule"), s.File, s.Action))
 	}
-	for _, from := range []string{fromForms, fromLabels, fromNothing} {
+	for _, from := range []string{fromForms, fromLabels, fromAdded, fromNothing} {
 		n := 0
 		for _, p := range d.own {
 			if p.from == from {

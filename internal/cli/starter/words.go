@@ -10,6 +10,7 @@ import (
 const (
 	fromForms   = "from the issue forms"
 	fromLabels  = "for the labels of the repository"
+	fromAdded   = "for the labels that the issue forms add"
 	fromNothing = "that fits any repository"
 )
 
@@ -84,8 +85,8 @@ func kinds() []kind {
 const tooShort = "len(trim(issue.body)) < 10"
 
 // wordRules returns the rules that label issues by their words. Rules for labels that the
-// repository does not have are skipped.
-func wordRules(labels labelIndex, o Options) []proposed {
+// repository does not have are skipped. from is the origin of the labels.
+func wordRules(labels labelIndex, from string, o Options) []proposed {
 	of := map[string]string{}
 	for _, k := range kinds() {
 		of[k.id] = labels.named(k.names)
@@ -93,7 +94,7 @@ func wordRules(labels labelIndex, o Options) []proposed {
 	var list []proposed
 	for _, k := range kinds() {
 		label := of[k.id]
-		p := proposed{id: k.id, from: fromLabels, on: k.on, when: k.when, title: k.title, body: k.body, test: k.test}
+		p := proposed{id: k.id, from: from, on: k.on, when: k.when, title: k.title, body: k.body, test: k.test}
 		if label != "" {
 			p.labels, p.after, p.then = []string{label}, []string{label}, []string{"add_label: " + scalar(label)}
 		}

@@ -31,9 +31,10 @@ const (
 )
 
 // workflow returns the workflow that runs the rules of a configuration with an action, the
-// default one if it is empty.
-func workflow(cfg *config.Config, action string) []byte {
-	w := triggers{types: map[string][]string{triage.EventIssues: {"opened", "edited", "reopened"}}}
+// default one if it is empty. A scheduled workflow starts at the times of crons, or once a day if
+// there are none.
+func workflow(cfg *config.Config, action string, crons []string) []byte {
+	w := triggers{crons: crons, types: map[string][]string{triage.EventIssues: {"opened", "edited", "reopened"}}}
 	for _, i := range rules.Infos(cfg.Rules) {
 		for _, on := range i.On {
 			w.add(on)
@@ -63,6 +64,7 @@ func workflow(cfg *config.Config, action string) []byte {
 type triggers struct {
 	types    map[string][]string // by event
 	schedule bool
+	crons    []string // when schedule starts the workflow; empty: once a day
 }
 
 // add adds an event in the form of a rule's "on", such as issues.opened.
@@ -98,7 +100,13 @@ func (t triggers) text() string {
 		types(triage.EventIssueComment)
 	}
 	if t.schedule {
-		b.WriteString("  schedule:\n    - cron: \"17 4 * * *\"\n")
+		b.WriteString("  schedule:\n")
+		if len(t.crons) == 0 {
+			t.crons = []string{"17 4 * * *"}
+		}
+		for _, c := range t.crons {
+			fmt.Fprintf(&b, "    - cron: %q\n", c)
+		}
 	}
 	return b.String()
 }

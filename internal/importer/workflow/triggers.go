@@ -264,15 +264,15 @@ func (t *Trigger) each(condition string) []string {
 	return out
 }
 
-// Crons returns the times of the event schedule of a workflow, for a message.
-func Crons(root *yaml.Node) string {
+// Crons returns the times of the event schedule of a workflow.
+func Crons(root *yaml.Node) []string {
 	var times []string
 	if schedule := yamlfile.Child(root, "on", "schedule"); schedule != nil {
 		for _, item := range schedule.Content {
 			if c := yamlfile.Child(item, "cron"); c != nil && len(c.Value) < 100 {
-				times = append(times, strconv.Quote(c.Value))
+				times = append(times, c.Value)
 			}
 		}
 	}
-	return strings.Join(times, ", ")
+	return times
 }

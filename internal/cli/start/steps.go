@@ -2,7 +2,6 @@ package start
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -56,8 +55,13 @@ func (o Options) nextSteps(root string, repo starter.Repository, p starter.Propo
 	if repo.Labels == nil {
 		b.WriteString("note: the labels of the repository are not known; set GITHUB_TOKEN, or use --labels, for rules that use them\n")
 	}
-	if _, err := os.Lstat(filepath.Join(root, ".git")); err != nil {
+	switch top := gitRoot(root); top {
+	case root:
+	case "":
 		b.WriteString("note: there is no .git beside .github, and GitHub reads both at the root of a repository only\n")
+	default:
+		b.WriteString("note: GitHub reads .github only at the root of the repository, which is " + sanitize.Log(top) +
+			": remove the written files, and run foreman init there\n")
 	}
 	in := ""
 	if o.Dir != "." {
@@ -78,4 +82,16 @@ Next:
 		b.WriteString("     At the same time remove the steps of the imported tools from their workflows.\n")
 	}
 	return b.String()
+}
+
+// gitRoot returns dir, or the nearest folder above it, that has .git; empty: there is none.
+func gitRoot(dir string) string {
+	for !exists(dir, ".git") {
+		above := filepath.Dir(dir)
+		if above == dir {
+			return ""
+		}
+		dir = above
+	}
+	return dir
 }

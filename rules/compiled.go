@@ -135,15 +135,32 @@ func (c *compiled) Adders(label string) []string {
 
 // Knows implements [ruleset.Rules].
 func (c *compiled) Knows(command string) bool {
+	names, others := c.asked()
+	return others || slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, command) })
+}
+
+// Commands implements [ruleset.Rules].
+func (c *compiled) Commands() []string {
+	names, _ := c.asked()
+	return names
+}
+
+// asked returns the commands for which the rules test, each once. others is true if a rule tests for a
+// name that is only known at run time.
+func (c *compiled) asked() (names []string, others bool) {
 	for _, r := range c.all() {
 		if r.when == nil || !slices.ContainsFunc(r.on, func(on string) bool { return strings.HasPrefix(on, "issue_comment") }) {
 			continue
 		}
-		if r.when.UsesCommand(command) {
-			return true
+		list, more := r.when.Commands()
+		others = others || more
+		for _, name := range list {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
-	return false
+	return names, others
 }
 
 // UndoesByMemory implements [ruleset.Rules].

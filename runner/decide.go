@@ -511,7 +511,7 @@ func (a decider) commands(ctx context.Context, dec *decided) (command.Commands, 
 	if err != nil {
 		return list, fmt.Errorf("look up whether %s may give commands: %w", text.Quote(c.Author), err)
 	}
-	return list.Permit(c.Author, permission), nil
+	return list.Permit(c.Author, permission, a.ruleset().Commands()), nil
 }
 
 // withCommands adds the actions of commands to a decision. They are carried out even if the rest of

@@ -45,6 +45,9 @@ type Rules interface {
 	// Knows reports whether the condition of a rule that listens to comments tests for this command.
 	// If so, it is a command of this repository.
 	Knows(command string) bool
+	// Commands returns the commands for which the conditions of rules that listen to comments test, in
+	// the order of the rules. Names that are only known at run time are left out.
+	Commands() []string
 
 	// NeverAgain reports whether any rule has the action never_again, which forbids a label for good.
 	NeverAgain() bool
@@ -100,6 +103,7 @@ func (none) Names(string, string) bool               { return false }
 func (none) Scans() []string                         { return nil }
 func (none) Exempt(string) []string                  { return nil }
 func (none) Knows(string) bool                       { return false }
+func (none) Commands() []string                      { return nil }
 func (none) NeverAgain() bool                        { return false }
 func (none) ClosesLater() bool                       { return false }
 func (none) UsesLabels() bool                        { return false }

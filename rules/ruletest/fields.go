@@ -88,10 +88,11 @@ func defaultPermission(association string) string {
 	return "read"
 }
 
-// defaultComment returns the default values of the section comment for an author.
+// defaultComment returns the default values of the section comment for an author. The id is that of no
+// comment on GitHub: a plan needs one for a reaction.
 func defaultComment(f facts.Facts, author string) triage.Comment {
 	f.Event.Comment = triage.Comment{Association: "NONE"}
-	return triage.Comment{Author: author, Association: defaultActor(f, author).Association}
+	return triage.Comment{ID: 1, Author: author, Association: defaultActor(f, author).Association}
 }
 
 // subjectOf returns the default actor of an event: the author of the comment, or else of

@@ -360,21 +360,29 @@ func (c *collector) values(t symbols.Rows) {
 	}
 }
 
-// UsesCommand reports whether an expression tests for a command. It is true if the tested name is
-// only known at run time.
-func (x *Expression) UsesCommand(command string) bool {
+// Commands returns the commands for which an expression tests. others is true if it tests for a name
+// that is only known at run time.
+func (x *Expression) Commands() (names []string, others bool) {
 	tree, err := x.parse()
-	return err == nil && asksCommand(tree.Node, command)
-}
-
-// asksCommand is UsesCommand for a node.
-func asksCommand(n ast.Node, command string) bool {
-	if c, ok := n.(*ast.CallNode); ok && len(c.Arguments) == 1 {
-		callee, named := c.Callee.(*ast.IdentifierNode)
-		name, constant := c.Arguments[0].(*ast.StringNode)
-		if named && callee.Value == "command" && (!constant || strings.EqualFold(name.Value, command)) {
-			return true
+	if err != nil {
+		return nil, false
+	}
+	var walk func(n ast.Node)
+	walk = func(n ast.Node) {
+		if syntax.Calls(n, "command") {
+			for _, arg := range n.(*ast.CallNode).Arguments {
+				name, constant := arg.(*ast.StringNode)
+				if others = others || !constant; constant {
+					names = append(names, name.Value)
+				}
+			}
+		}
+		for _, c := range syntax.Children(n) {
+			if *c != nil {
+				walk(*c)
+			}
 		}
 	}
-	return slices.ContainsFunc(syntax.Children(n), func(c *ast.Node) bool { return *c != nil && asksCommand(*c, command) })
+	walk(tree.Node)
+	return names, others
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/triage"
@@ -76,8 +77,8 @@ func (c Commands) Has(name string) bool {
 
 // Permit returns the commands without those that the author may not give. permission is the
 // author's permission in the repository. An unknown command is refused, or ignored if the author
-// has no write permission.
-func (c Commands) Permit(author, permission string) Commands {
+// has no write permission. ofRules are the commands of the rules.
+func (c Commands) Permit(author, permission string, ofRules []string) Commands {
 	who := text.Quote(author)
 	switch {
 	case permission != "write" && permission != "maintain" && permission != "admin":
@@ -88,7 +89,7 @@ func (c Commands) Permit(author, permission string) Commands {
 		c.List, c.Mute = nil, false
 	case c.unknown != "":
 		c.Refused = c.unknown
-		c.Reason = fmt.Sprintf("unknown command /foreman %s; available: why, triage, undo, and the commands of rules", c.unknown)
+		c.Reason = fmt.Sprintf("unknown command /foreman %s; available: %s", c.unknown, available(c.unknown, ofRules))
 	default:
 		names := make([]string, len(c.List))
 		for i, cmd := range c.List {
@@ -101,6 +102,17 @@ func (c Commands) Permit(author, permission string) Commands {
 		}
 	}
 	return c
+}
+
+// available lists the commands, and the one that was probably meant by an unknown name.
+func available(unknown string, ofRules []string) string {
+	const most = 20
+	names := append([]string{Why, Triage, Undo}, ofRules...)
+	list := strings.Join(names[:min(most, len(names))], ", ")
+	if len(names) > most {
+		list += ", …"
+	}
+	return list + yamlfile.DidYouMean(unknown, names)
 }
 
 // By returns the source of actions that a command causes.

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/ruletest"
 	"github.com/org/foreman-action/triage"
@@ -93,9 +95,9 @@ func Supplies(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-// ScheduleHint returns how a person tries the rules that listen to nothing but schedule; "" if there are
+// scheduleHint returns how a person tries the rules that listen to nothing but schedule; "" if there are
 // none, or if event is schedule.
-func ScheduleHint(set *rules.Set, event string) string {
+func scheduleHint(set *rules.Set, event string) string {
 	var ids []string
 	for _, i := range rules.Infos(set) {
 		if slices.Equal(i.On, []string{triage.EventSchedule}) {
@@ -106,6 +108,31 @@ func ScheduleHint(set *rules.Set, event string) string {
 		return ""
 	}
 	return fmt.Sprintf("%s: scheduled runs decide on the issues that scan finds; to try this on one issue, add --%s schedule", strings.Join(ids, ", "), fieldName)
+}
+
+// Hint returns what a person may have meant with a try-out, or how the other rules are tried; "" if
+// there is nothing to say.
+func Hint(set *rules.Set, e triage.Delivery) string {
+	if hint := commandHint(set, e.Comment.Body); hint != "" {
+		return hint
+	}
+	return scheduleHint(set, e.Name)
+}
+
+// commandHint returns how to write a command of the rules that a comment has as its first word, without
+// /foreman.
+func commandHint(set *rules.Set, comment string) string {
+	known := (*ruleset.Set)(set).Rules().Commands()
+	for line := range strings.Lines(comment) {
+		name, ok := strings.CutPrefix(strings.TrimSpace(line), "/")
+		if end := strings.IndexFunc(name, unicode.IsSpace); end >= 0 {
+			name = name[:end]
+		}
+		if name = strings.ToLower(name); ok && slices.Contains(known, name) {
+			return fmt.Sprintf("/%s is not read as a command; write /foreman %s", name, name)
+		}
+	}
+	return ""
 }
 
 // A Draft is the description of an event.

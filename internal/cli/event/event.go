@@ -110,7 +110,7 @@ func handle(ctx context.Context, s Settings) (report.Result, error) {
 		o.Config, n.warnings = effective(loaded, s)
 		res.Needs = grants.Needs(o.Config, s.Event.OnPull())
 		if s.Local {
-			res.Hint = draft.ScheduleHint(o.Config.Rules, s.Event.Name)
+			res.Hint = draft.Hint(o.Config.Rules, s.Event)
 		}
 		res.Shadow = o.Config.Mode == config.ModeShadow
 		res.NoConfig = loaded == nil && o.Config.Agent.URL == ""

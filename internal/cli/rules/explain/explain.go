@@ -89,7 +89,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	hint := ""
 	if o.Event.File == "" {
-		hint = draft.ScheduleHint(cfg.Rules, e.Name)
+		hint = draft.Hint(cfg.Rules, e)
 	}
 	return o.Env.Print(explanationText(e, list, hint, format.Painter{On: o.Env.Coloured()}))
 }

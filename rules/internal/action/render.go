@@ -80,8 +80,8 @@ func (p param) literal() (any, bool) {
 	return list[0], true
 }
 
-// render evaluates the parameter. ok is false for an empty computed list, and for a computed
-// number below 1. Empty texts of a written list are left out. The value is nil for a missing number.
+// render evaluates the parameter. ok is false for an empty computed list that is not required, and for
+// a computed number below 1. Empty texts of a written list are left out. The value is nil for a missing number.
 func (p param) render(v *expression.Evaluation) (value any, ok bool, err error) {
 	switch {
 	case p.whole != nil:
@@ -133,17 +133,17 @@ func (p param) renderList(v *expression.Evaluation) (any, bool, error) {
 	if len(items) > MaxList {
 		return nil, false, p.list.Problem(fmt.Sprintf("the list has more than %d items", MaxList))
 	}
-	var list []string
+	list := []string{}
 	for _, item := range items {
 		if item = sanitize.NamePart(item, MaxName); !blank(item) && !slices.Contains(list, item) {
 			list = append(list, item)
 		}
 	}
-	return list, len(list) > 0, nil
+	return list, len(list) > 0 || p.spec.Required, nil
 }
 
-// Render evaluates the action's parameters. ok is false when there is nothing to
-// do, because a computed list is empty or a computed number below 1. lacks names the required
+// Render evaluates the action's parameters. ok is false when there is nothing to do, because a computed
+// number is below 1, or a computed list that is not required is empty. lacks names the required
 // parameter that is empty, so that the action cannot be carried out.
 func (a Action) Render(v *expression.Evaluation) (item protocol.ActionItem, lacks string, ok bool, err error) {
 	params := make(map[string]any, len(a.params))

@@ -59,6 +59,8 @@ func (m *Maker) Judge(s *Step) {
 	nth := m.count(s)
 	if param := spec.Empty(s.Action); param != "" && !s.Source.IsAgent() {
 		s.set(triage.Skip, "`"+param+"` is empty")
+		list, isList, err := s.Action.Texts(param)
+		s.Holds = isList && err == nil && len(list) == 0 // there is nothing to do
 		return
 	}
 	var e effect.Effect

@@ -138,6 +138,23 @@ func asList(n *yaml.Node) string {
 	return "; write [" + n.Value + "]"
 }
 
+// asMapping returns the hint for a list of names in the place of a mapping whose first key takes such a
+// list.
+func (s shape) asMapping(n *yaml.Node) string {
+	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 || len(s.known) == 0 || !s.known[0].texts {
+		return ""
+	}
+	hint := asList(n.Content[0])
+	if hint == "" {
+		return ""
+	}
+	if len(n.Content) > 1 {
+		hint = strings.TrimSuffix(hint, "]") + ", …]"
+	}
+	name, list := s.names[0], strings.TrimPrefix(hint, "; write ")
+	return "; write {" + name + ": " + list + "}"
+}
+
 func (d Decoder) list(n *yaml.Node, v reflect.Value, to target) {
 	items := n.Content
 	if n.Kind != yaml.SequenceNode {
@@ -174,6 +191,7 @@ type field struct {
 	index      int
 	required   bool
 	nullable   bool
+	texts      bool // a list of texts
 	zeroAbsent bool
 	fallback   *yaml.Node // node of the default; nil: none
 	mistaken   []string   // wrong keys that people often write for it
@@ -191,6 +209,7 @@ func fields(t reflect.Type) []field {
 		o := strings.Split(opts, ",")
 		fd := field{
 			index:      i,
+			texts:      t.Field(i).Type == reflect.TypeFor[[]string](),
 			required:   slices.Contains(o, "required"),
 			nullable:   slices.Contains(o, "nullable"),
 			zeroAbsent: slices.Contains(o, "zeroabsent"),
@@ -250,7 +269,7 @@ func (d Decoder) structure(n *yaml.Node, v reflect.Value, to target) {
 	s := d.File.shape(v.Type())
 	d.File.setDefaults(v)
 	if n.Kind != yaml.MappingNode {
-		d.wrongKind(n, to, "a mapping", " with the keys "+strings.Join(s.names, ", "), "")
+		d.wrongKind(n, to, "a mapping", " with the keys "+strings.Join(s.names, ", "), s.asMapping(n))
 		return
 	}
 	seen := make([]bool, len(s.known))

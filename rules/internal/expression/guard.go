@@ -130,8 +130,11 @@ func internalName(n *ast.IdentifierNode) error {
 	if n.Value == "$env" || strings.HasPrefix(n.Value, "__") {
 		return refuse(n, "unknown name %s", n.Value)
 	}
-	if n.Value == formName || n.Value == tablesName {
-		return refuse(n, "%s needs a name: %s.name", n.Value, n.Value)
+	switch n.Value {
+	case formName:
+		return refuse(n, "form needs a name: form.component, with forms: {component: {heading: Component}} at the top of the file")
+	case tablesName:
+		return refuse(n, "tables needs a name: tables.name")
 	}
 	return nil
 }

@@ -114,8 +114,11 @@ func nameHint(name string, tree *parser.Tree) string {
 		return hint
 	}
 	hint := yamlfile.DidYouMean(name, slices.Concat(RootNames(), functionNames(), allowed()))
-	if tree != nil && slices.Contains(habit.Words(tree.Node), name) {
-		hint += "; a text stands in quotes: " + strconv.Quote(name)
+	if tree == nil {
+		return hint
+	}
+	if written := habit.Texts(tree.Node)[name]; written != "" {
+		hint += "; a text stands in quotes: " + strconv.Quote(text.Shorten(written, text.Quoted))
 	}
 	return hint
 }

@@ -12,6 +12,8 @@ import (
 
 var (
 	slashes = text.Regexp(`^/((?:[^/\\]|\\.)+)/([a-z]*)`)
+	glob    = text.Regexp("\\b(label|any_label|any_file|all_files)\\(\\s*([^\\s\"'`,()]*\\*[^\\s\"'`,()]*)")
+	piped   = text.Regexp(`([\w.]+)\s*\|\s*(\w+)\s*$`)
 	number  = text.Regexp(`^bad number syntax: "(\d+(?:w|d|h|m|s))"$`)
 )
 
@@ -21,6 +23,9 @@ func Syntax(src, msg string, at int) string {
 	chars := []rune(src)
 	at = min(max(at, 0), len(chars))
 	before, rest := string(chars[:at]), string(chars[at:])
+	if m := glob().FindStringSubmatch(src); m != nil {
+		return fmt.Sprintf("a text stands in quotes: %s(%q)", m[1], text.Shorten(m[2], text.Quoted))
+	}
 	switch {
 	case strings.Contains(src, "${{"):
 		return "a condition is an expression by itself; write it without ${{ }}"
@@ -37,9 +42,15 @@ func Syntax(src, msg string, at int) string {
 	case strings.Contains(msg, "unrecognized character") && strings.ContainsAny(msg, "“”„‘’"):
 		return `these quotes are typographic; write straight ones: "bug"`
 	case strings.Contains(msg, "unexpected token EOF"):
+		before = src
 		if open := unclosed(src); open != "" {
 			return "the expression ends too early: " + open
 		}
+	case strings.Contains(msg, "unclosed comment"):
+		return "/* starts a comment, which is not closed; a text stands in quotes"
+	}
+	if m := piped().FindStringSubmatch(before); m != nil && strings.Contains(msg, "unexpected token") {
+		return text.Shorten(fmt.Sprintf("a function is called with its value: write %s(%s)", m[2], m[1]), 2*text.Quoted)
 	}
 	if m := number().FindStringSubmatch(msg); m != nil {
 		return fmt.Sprintf("a length of time is written duration(%q)", m[1])

@@ -2,6 +2,7 @@ package habit
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -129,13 +130,19 @@ func Method(n *ast.CallNode) string {
 	return ""
 }
 
-// Words returns the names that a comparison has on one side, beside a field on the other, in the
-// order of the tree: texts without quotes, if they are unknown.
-func Words(n ast.Node) []string {
-	var list []string
+// Texts returns the texts that a comparison beside a field, and a call of a function, have without
+// quotes, by the names in them. They are texts if the names are unknown.
+func Texts(n ast.Node) map[string]string {
+	list := map[string]string{}
 	add := func(n ast.Node) {
-		if id, ok := n.(*ast.IdentifierNode); ok {
-			list = append(list, id.Value)
+		names, written := bare(n)
+		for _, name := range names {
+			list[name] = written
+		}
+	}
+	if call, ok := n.(*ast.CallNode); ok {
+		for _, argument := range call.Arguments {
+			add(argument)
 		}
 	}
 	if b, ok := n.(*ast.BinaryNode); ok && slices.Contains([]string{"==", "!=", "contains", "startsWith", "endsWith", "in"}, b.Operator) {
@@ -155,8 +162,23 @@ func Words(n ast.Node) []string {
 	}
 	for _, c := range syntax.Children(n) {
 		if *c != nil {
-			list = append(list, Words(*c)...)
+			maps.Copy(list, Texts(*c))
 		}
 	}
 	return list
+}
+
+// bare returns the names in a text without quotes, such as needs-info or area/ui, and the text.
+func bare(n ast.Node) (names []string, written string) {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		return []string{n.Value}, n.Value
+	case *ast.BinaryNode:
+		first, left := bare(n.Left)
+		second, right := bare(n.Right)
+		if left != "" && right != "" && (n.Operator == "-" || n.Operator == "/") {
+			return append(first, second...), left + n.Operator + right
+		}
+	}
+	return nil, ""
 }

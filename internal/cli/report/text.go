@@ -88,7 +88,7 @@ func closingNote(res Result) string {
 	planned := res.Report.Status == runner.StatusDryRun || res.Report.Status == runner.StatusIncomplete
 	switch {
 	case res.NoConfig:
-		return "there are no rules and no agent: give --rules FILE or --agent URL, or write " + config.DefaultPath
+		return fmt.Sprintf("%s: %v; foreman init creates one, or give --rules FILE or --agent URL", config.DefaultPath, config.ErrNotFound)
 	case planned && res.Described:
 		return "nothing was written: the issue is not on GitHub"
 	case planned && res.Shadow:

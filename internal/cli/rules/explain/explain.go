@@ -3,12 +3,14 @@ package explain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/delivery"
 	"github.com/org/foreman-action/internal/cli/document"
 	"github.com/org/foreman-action/internal/cli/draft"
@@ -67,12 +69,22 @@ func Command(env process.Env) *cobra.Command {
 	return c
 }
 
+// takesFiles is the hint for the id of a rule in the place of a file.
+const takesFiles = "the other arguments are rule files, and all of their rules are shown"
+
 // Run prints the condition of every rule with its values for one event.
 func Run(ctx context.Context, o Options) error {
 	if o.Event.Issue != "" && o.Event.File != "" || o.Event == (delivery.Request{Name: o.Event.Name}) {
-		return command.Usagef("name one event: OWNER/REPO#N, --title with --body, or --event FILE")
+		why := errors.New("name one event: OWNER/REPO#N, --title with --body, or --event FILE")
+		if len(o.Files) > 0 {
+			why = fmt.Errorf("%w; %s", why, takesFiles)
+		}
+		return command.Usage(why)
 	}
 	cfg, err := rulefiles.LoadValid(ctx, o.Env, o.Files)
+	if errors.Is(err, config.ErrNotFound) && len(o.Files) > 0 {
+		return command.Usagef("%w; %s", err, takesFiles)
+	}
 	if err != nil {
 		return err
 	}

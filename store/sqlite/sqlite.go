@@ -80,7 +80,7 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 		return nil, err
 	}
 	if err := create(path); err != nil {
-		return nil, err
+		return nil, denied(err, path)
 	}
 	// SQLite keeps its other files beside the target of a symbolic link.
 	if path, err = filepath.EvalSymlinks(path); err != nil {
@@ -100,7 +100,7 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 		e.ahead = func() time.Duration { return 0 }
 	}
 	if err := e.start(); err != nil {
-		return nil, medium(err)
+		return nil, denied(medium(err), path)
 	}
 	d, h := sqlstore.SQLite(), newHolders(path)
 	correct := o.Now == nil && h.alone()
@@ -114,7 +114,7 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 		err = e.files.remember(before)
 	}
 	if err != nil {
-		return nil, errors.Join(err, e.close())
+		return nil, errors.Join(denied(err, path), e.close())
 	}
 	return &Store{
 		engine: e, holders: h, queue: &tasks{sqlqueue.New(e, d, h), e}, records: sqlstore.NewRecords(e, d), ledgers: sqlstore.NewLedgers(e, d),

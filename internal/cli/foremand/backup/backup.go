@@ -37,7 +37,12 @@ func Command(env process.Env) *cobra.Command {
 		Use:   "backup FOLDER",
 		Short: "Copy the databases while they are in use",
 		Long:  help,
-		Args:  cobra.ExactArgs(1),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 || args[0] == "" {
+				return fmt.Errorf("%s: want one folder for the copies, such as /var/backups/foremand/2026-05-01", c.CommandPath())
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Folder = args[0]
 			return Run(c.Context(), o)

@@ -126,7 +126,7 @@ type answer struct {
 func send(req *http.Request) (answer, error) {
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return answer{}, err
+		return answer{}, fmt.Errorf("%w; start the server, or name its address by --url", err)
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))

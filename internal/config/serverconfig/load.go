@@ -58,6 +58,11 @@ func Load(ctx context.Context, spec Spec) (*Config, error) {
 		return nil, fmt.Errorf("read the configuration: %w", err)
 	}
 	c.Runner, c.Warnings = runner, append(red.redact(append(merge(warnings, runner.Warnings), runner.UnusualPatterns(nil)...)), unscheduled(name, runner)...)
+	for _, glob := range runner.Globs {
+		if names, err := files.Glob(ctx, glob); err == nil && len(names) == 0 {
+			c.Warnings = append(c.Warnings, yamlfile.Problem{File: name, Warning: true, Message: fmt.Sprintf("include: no file matches %s", glob)})
+		}
+	}
 	runner.LLM = protocol.LLMBackendRef{Provider: c.LLM.Provider, Model: c.LLM.Model}
 	return c, nil
 }

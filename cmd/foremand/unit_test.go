@@ -57,6 +57,15 @@ func TestUnit(t *testing.T) {
 		if err != nil || strings.Contains(string(out), "foremand.service") {
 			t.Errorf("%v\n%s", err, out)
 		}
+		// The threshold is ten times the exposure level that systemd computes from the sandbox.
+		path = filepath.Join(filepath.Dir(path), "hardened.service")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil { // as the user foremand
+			t.Fatal(err)
+		}
+		out, err = exec.CommandContext(t.Context(), analyze, "security", "--no-pager", "--offline=true", "--threshold=35", path).CombinedOutput()
+		if err != nil && !strings.Contains(string(out), "unrecognized option") { // before systemd 250
+			t.Errorf("%v\n%s", err, out)
+		}
 	})
 	t.Run("run", func(t *testing.T) {
 		t.Parallel()

@@ -186,8 +186,12 @@ func checkRules(t *testing.T, text string) error {
 
 func checkServer(t *testing.T, text string) error {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	dir := t.TempDir()
+	path, rules := filepath.Join(dir, "config.yaml"), filepath.Join(dir, "rules")
+	if err := errors.Join(
+		os.WriteFile(path, []byte(text), 0o600),
+		os.Mkdir(rules, 0o700), os.WriteFile(filepath.Join(rules, "own.yml"), []byte("version: 1\n"), 0o600), // for include
+	); err != nil {
 		return err
 	}
 	s, err := serverconfig.Load(t.Context(), serverconfig.Spec{

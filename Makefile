@@ -121,7 +121,7 @@ kill-contribution: ## kill "contribflow pr --yes" after every call of git and gh
 
 .PHONY: crash
 crash: ## kill the program at 1,000 random calls and more, and look for lost or doubled writes
-	go test . -run '^TestCrash' -v -timeout 20m -crash.rounds=$(CRASH_ROUNDS)
+	go test . -run '^TestCrash' -v -timeout 60m -crash.rounds=$(CRASH_ROUNDS)
 
 .PHONY: mutants
 mutants: ## turn each refusal of policy and plan into a permission, and each condition of runner, its labels, agent and sanitize off: a test must fail; writes docs/proof/mutants.md

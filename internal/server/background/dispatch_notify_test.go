@@ -282,6 +282,36 @@ func TestNudges(t *testing.T) {
 				r.complete(n)
 			}
 		}},
+		{"one whose claim runs out is none", func(r *rig, _ *listener) {
+			r.o.Maintenance.RequeueInterval = time.Second
+			d, _ := r.start()
+			synctest.Wait() // the start extends existing claims, so claim after it
+			r.enqueue(1)
+			time.Sleep(time.Second)
+			r.claim(3 * time.Minute)
+			time.Sleep(3*time.Minute + 10*time.Second)
+			if r.is(1, queue.Pending); len(d.Outages()) != 0 {
+				r.t.Errorf("got %v", d.Outages())
+			}
+		}},
+		{"one that claims again as many as it may have is none", func(r *rig, l *listener) {
+			l.answers(http.StatusInternalServerError)
+			d, _ := r.start()
+			for n := 1; n <= 20; n++ {
+				r.enqueue(n)
+			}
+			time.Sleep(10 * time.Second)
+			if got := d.Outages(); len(got) != 1 {
+				r.t.Errorf("got %v before the claims", got)
+			}
+			for range 8 {
+				r.claim(time.Hour)
+			}
+			time.Sleep(10 * time.Second)
+			if got := d.Outages(); len(got) != 0 {
+				r.t.Errorf("got %v after the claims", got)
+			}
+		}},
 		{"a refused nudge names the mend, and is stored", func(r *rig, l *listener) {
 			kept := &marks{}
 			r.o.Cursors = kept

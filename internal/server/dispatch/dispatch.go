@@ -95,7 +95,7 @@ func (d *Dispatcher) dispatch(ctx context.Context) error {
 			case a.Sync:
 				d.ask(ctx, p, a, b.IDs, min(room, b.Pending))
 			default:
-				d.notify(ctx, p, a, b.IDs[:max(min(room, len(b.IDs)), 0)], b.Claimed)
+				d.notify(ctx, p, a, b, room)
 			}
 		})
 	}
@@ -103,11 +103,16 @@ func (d *Dispatcher) dispatch(ctx context.Context) error {
 }
 
 // closeIdle closes the circuit breakers of the agents that claim their tasks and have none pending.
-// No notification would close them: the tasks were claimed without one, or cancelled.
+// No notification would close them: the tasks were claimed without one, or cancelled. It also forgets
+// their notifications, because a task that is pending again is a new one to its agent.
 func (d *Dispatcher) closeIdle(ctx context.Context, pending []queue.Backlog) {
 	for _, p := range d.agents() {
 		waits := func(b queue.Backlog) bool { return b.Agent == p.address }
-		if !p.sync && p.breaker.Peer().Open && !slices.ContainsFunc(pending, waits) {
+		if p.sync || slices.ContainsFunc(pending, waits) {
+			continue
+		}
+		p.due(nil, 0, 0)
+		if p.breaker.Peer().Open {
 			p.breaker.Success(ctx, "")
 		}
 	}
@@ -119,10 +124,14 @@ const (
 	claimsNone = "it accepts notifications, but claims no task: set protocol: sync if it answers whole tasks, else check its FOREMAN_HARNESS_URL and AGENT_URL"
 )
 
-// notify notifies an agent of those tasks that are due, until one notification fails. An agent that
-// accepts the notifications and claims no task has failed, too.
-func (d *Dispatcher) notify(ctx context.Context, p *peer, a Agent, tasks []string, claimed int) {
-	due := p.due(tasks, claimed)
+// notify notifies an agent of those tasks that are due, at most room, until one notification fails. An
+// agent that accepts the notifications and claims no task has failed, too. One that has failed and
+// claims tasks again works, even if there is no room for another notification.
+func (d *Dispatcher) notify(ctx context.Context, p *peer, a Agent, b queue.Backlog, room int) {
+	due, works := p.due(b.IDs, room, b.Claimed)
+	if works && p.breaker.Peer().Open {
+		p.breaker.Success(ctx, "")
+	}
 	if len(due) > 0 {
 		// Wake the loop when the repetition is due: another event may have made it check too early, and
 		// its next check may be late.
@@ -207,7 +216,7 @@ func (d *Dispatcher) peer(address string, sync bool) *peer {
 	defer d.mu.Unlock()
 	p := d.peers[address]
 	if p == nil {
-		o := health.BreakerOptions{Agent: address, Cursors: d.o.Cursors, Interval: renotify, Now: d.o.Now, Observe: d.o.Observe, Log: d.o.Log}
+		o := health.BreakerOptions{Agent: address, Cursors: d.o.Cursors, Notified: !sync, Interval: renotify, Now: d.o.Now, Observe: d.o.Observe, Log: d.o.Log}
 		if sync {
 			o.Interval, o.BadTaskFailures = 0, d.o.MaxClaims
 		}

@@ -48,31 +48,33 @@ func (p *peer) end() bool {
 // ask for a task at the latest 30 s after the last time.
 const maxIgnored = 2 * time.Minute
 
-// due returns the pending tasks whose notification is due, and marks them as notified now. It
+// due returns at most room pending tasks whose notification is due, and marks them as notified now. It
 // forgets all tasks that are not in pending. claimed is the number of tasks that the agent works on.
-func (p *peer) due(pending []string, claimed int) []string {
+// works means that the agent claimed tasks of which it was notified, and works on some now.
+func (p *peer) due(pending []string, room, claimed int) (list []string, works bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	claims := claimed > 0
+	gone := false
 	for id := range p.notified {
-		claims = claims || !slices.Contains(pending, id)
+		gone = gone || !slices.Contains(pending, id)
 	}
-	if claims {
+	if gone || claimed > 0 {
 		p.ignoring = time.Time{}
 	}
 	notified := make(map[string]time.Time, len(pending))
-	var list []string
 	now := p.now()
-	for _, id := range pending {
+	for i, id := range pending {
 		at, known := p.notified[id]
-		if !known || now.Sub(at) >= renotify {
+		if i < room && (!known || now.Sub(at) >= renotify) {
 			list = append(list, id)
-			at = now
+			at, known = now, true
 		}
-		notified[id] = at
+		if known {
+			notified[id] = at
+		}
 	}
 	p.notified = notified
-	return list
+	return list, gone && claimed > 0
 }
 
 // answered records whether the agent accepted a notification. It reports whether the agent has

@@ -27,6 +27,9 @@ type BreakerOptions struct {
 	// Cursors store the beginning of the agent's failures, for other programs and over restarts. Nil:
 	// it is not stored. See [Stored].
 	Cursors Cursors
+	// Notified means that the agent is notified of its tasks and claims them. Its outages do not count
+	// if it is later sent whole tasks, which are given up after GiveUpAfter.
+	Notified bool
 	// Interval is the time from the beginning of one probe to the next. 0: the breaker waits after
 	// the end of a probe, at first a second, and longer after each failure, up to MaxInterval.
 	Interval time.Duration
@@ -75,7 +78,7 @@ type Breaker struct {
 // NewBreaker returns a closed Breaker.
 func NewBreaker(o BreakerOptions) *Breaker {
 	o.Now = wait.Clock(o.Now)
-	return &Breaker{o: o, down: downtime{now: o.Now, cursors: o.Cursors, agent: o.Agent, log: o.Log}}
+	return &Breaker{o: o, down: downtime{now: o.Now, cursors: o.Cursors, agent: o.Agent, notified: o.Notified, log: o.Log}}
 }
 
 // A Permit allows a request to the agent.

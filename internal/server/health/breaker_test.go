@@ -230,3 +230,28 @@ func TestStoredCause(t *testing.T) {
 		}
 	})
 }
+
+// TestNotifiedOutage checks that the outage of an agent that was notified of its tasks does not count
+// when it is sent whole ones.
+func TestNotifiedOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		kept := cursors{}
+		o := health.BreakerOptions{Agent: "http://agent", Cursors: kept, Notified: true, Log: slog.New(slog.DiscardHandler)}
+		health.NewBreaker(o).Trip(t.Context(), health.Permit{}, "status 422")
+		if since, why, err := health.Stored(t.Context(), kept, o.Agent); !since.Equal(time.Now()) || why != "status 422" || err != nil {
+			t.Errorf("got %s, %q, %v", since, why, err)
+		}
+		time.Sleep(2 * health.GiveUpAfter)
+		if !health.NewBreaker(o).Expired(t.Context(), "status 422") {
+			t.Error("the outage ended with the server")
+		}
+		o.Notified = false
+		if health.NewBreaker(o).Expired(t.Context(), "timeout") {
+			t.Error("the earlier outage counts")
+		}
+		if since, why, err := health.Stored(t.Context(), kept, o.Agent); !since.Equal(time.Now()) || why != "timeout" || err != nil {
+			t.Errorf("got %s, %q, %v", since, why, err)
+		}
+	})
+}

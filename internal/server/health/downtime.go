@@ -24,10 +24,20 @@ func cursor(agent string) string { return "agent " + agent }
 // Stored returns since when an agent has failed, and the newest failure, which may contain untrusted
 // text, as the Breaker of any server stored them. A zero time means that the agent works.
 func Stored(ctx context.Context, c Cursors, agent string) (since time.Time, why string, err error) {
-	data, err := c.Cursor(ctx, cursor(agent))
-	begin, why, _ := strings.Cut(string(data), " ")
-	since, _ = time.Parse(time.RFC3339Nano, begin) // empty or malformed: the agent works
+	since, why, _, err = stored(ctx, c, agent)
 	return since, why, err
+}
+
+// notifiedMark begins what is stored of an agent that is notified of its tasks.
+const notifiedMark = "notified "
+
+// stored is [Stored], and reports whether the agent was notified of its tasks.
+func stored(ctx context.Context, c Cursors, agent string) (since time.Time, why string, notified bool, err error) {
+	data, err := c.Cursor(ctx, cursor(agent))
+	text, notified := strings.CutPrefix(string(data), notifiedMark)
+	begin, why, _ := strings.Cut(text, " ")
+	since, _ = time.Parse(time.RFC3339Nano, begin) // empty or malformed: the agent works
+	return since, why, notified, err
 }
 
 // maxWhy is the maximum length, in characters, of the failure that is stored.
@@ -35,10 +45,11 @@ const maxWhy = 200
 
 // A downtime measures how long an agent has failed. Its beginning is stored with the queue.
 type downtime struct {
-	now     func() time.Time
-	cursors Cursors // nil: since is not stored
-	agent   string
-	log     *slog.Logger
+	now      func() time.Time
+	cursors  Cursors // nil: since is not stored
+	agent    string
+	notified bool // as BreakerOptions.Notified
+	log      *slog.Logger
 
 	mu     sync.Mutex // guards the fields below
 	loaded bool       // since was loaded from cursors
@@ -47,7 +58,8 @@ type downtime struct {
 }
 
 // lasts returns how long the agent has failed. If it did not fail before, the measurement starts
-// now. A failure with another cause than that before is stored. lasts returns 0 if the beginning can be neither loaded nor stored.
+// now. A failure with another cause than that before is stored. lasts returns 0 if the beginning can be
+// neither loaded nor stored.
 func (d *downtime) lasts(ctx context.Context, why string) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -62,8 +74,12 @@ func (d *downtime) lasts(ctx context.Context, why string) time.Duration {
 	if since.Equal(d.since) && why == d.why {
 		return now.Sub(since)
 	}
+	mark := ""
+	if d.notified {
+		mark = notifiedMark
+	}
 	switch {
-	case d.save(ctx, []byte(since.UTC().Format(time.RFC3339Nano)+" "+why)):
+	case d.save(ctx, []byte(mark+since.UTC().Format(time.RFC3339Nano)+" "+why)):
 		d.since, d.why = since, why
 	case !since.Equal(d.since):
 		return 0
@@ -87,10 +103,16 @@ func (d *downtime) load(ctx context.Context) (ok bool) {
 	}
 	bounded, cancel := context.WithTimeout(ctx, supervisor.CallTimeout)
 	defer cancel()
-	since, why, err := Stored(bounded, d.cursors, d.agent)
+	since, why, notified, err := stored(bounded, d.cursors, d.agent)
 	if err != nil {
 		d.log.WarnContext(ctx, "reading the start of an agent's outage failed", "agent", d.agent, "error", err)
 		return false
+	}
+	if notified && !d.notified { // the configuration has changed, and the outage was of notifications
+		if !d.save(ctx, nil) {
+			return false
+		}
+		since, why = time.Time{}, ""
 	}
 	d.loaded, d.since, d.why = true, since, why
 	return true

@@ -91,6 +91,11 @@ func Start(c Config) (*Server, error) {
 	}
 	if !c.SkipValidation {
 		s.checker = &checker{}
+		// The description is loaded before the first call. With the race detector, on a loaded machine,
+		// that takes longer than a caller waits.
+		if _, err := newRouter(); err != nil {
+			return nil, fmt.Errorf("load GitHub's description: %w", err)
+		}
 	}
 	var err error
 	if s.Server, err = loopback.Start(loopback.Options{Addr: c.Addr, Handler: s.serve, OnFault: s.fault}); err != nil {

@@ -63,7 +63,7 @@ func (e errorWriter) warn(r *http.Request, answer *response.Error) {
 	case warning == response.OtherAgent && e.warnings.Allow("other agent "+addr):
 		e.log.LogAttrs(ctx, slog.LevelWarn, "claim refused: the credential is not for tasks of this agent; compare AGENT_URL with the agents of the credential; further ones in this minute are not logged", append(answer.Attrs, path, remote)...)
 	case warning == response.InvalidDecision && e.warnings.Allow("decision "+addr):
-		e.log.LogAttrs(ctx, slog.LevelWarn, "invalid decision refused; its task remains claimed; further ones in this minute are not logged", append(answer.Attrs, path, remote)...)
+		e.log.LogAttrs(ctx, slog.LevelWarn, "invalid decision refused; it changed nothing; further ones in this minute are not logged", append(answer.Attrs, path, remote)...)
 	case warning == response.WrongSignature && e.warnings.Allow(addr):
 		e.log.LogAttrs(ctx, slog.LevelWarn, "webhook with a wrong signature refused; further ones in this minute are not logged", remote)
 	case warning == response.NoSpool && e.warnings.Allow("spool"):

@@ -120,6 +120,10 @@ func (s *statsCollector) count() (stats queue.Stats, full, err error) {
 	if s.stats, s.err = s.queue.Stats(ctx); s.err != nil {
 		s.log.Warn("counting tasks for the metrics failed", "error", s.err)
 	}
-	s.full = s.queue.Healthy(ctx)
+	healthy, stop := context.WithTimeout(context.Background(), statsTimeout) // slow counting is no failure to write
+	defer stop()
+	if s.full = s.queue.Healthy(healthy); s.full != nil {
+		s.log.Warn("the queue's database cannot be written", "error", s.full)
+	}
 	return s.stats, s.full, s.err
 }

@@ -236,8 +236,10 @@ func TestCommitDeploys(t *testing.T) {
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", golden, diff)
 	}
-	if left, err := exec.CommandContext(t.Context(), "git", "-C", c.dir, "grep", "-E", "ghcr.io/org/|github.com/org/", commit, "--", entry.DeployFolder).Output(); err == nil {
-		t.Errorf("the release still names the default repository:\n%s", left)
+	// git grep ends with 1 if it finds nothing.
+	left, err := exec.CommandContext(t.Context(), "git", "-C", c.dir, "grep", "-E", "ghcr.io/org/|github.com/org/", commit, "--", entry.DeployFolder).Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 {
+		t.Errorf("the release still names the default repository: %v\n%s", err, left)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/org/foreman-action/triage"
@@ -92,8 +93,8 @@ func allowed() []string {
 }
 
 // functionNames returns the functions of rules, without the built-in functions of expr and those
-// that only patched trees call.
-func functionNames() []string {
+// that only patched trees call. The caller must not change it.
+var functionNames = sync.OnceValue(func() []string {
 	var list []string
 	for _, f := range functions() {
 		if !strings.HasPrefix(f.Name, "__") && f.Name != "matches" {
@@ -101,7 +102,7 @@ func functionNames() []string {
 		}
 	}
 	return list
-}
+})
 
 // Names returns every name of the language: the functions, and the fields by path. form.<name> and
 // tables.<name> stand for the names that files declare.

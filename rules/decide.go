@@ -88,9 +88,9 @@ type Skipped struct {
 	Lacks  string // the required parameter that is empty
 }
 
-// prevents reports whether the action keeps the others of its rule from being carried out together. An
+// Prevents reports whether the action keeps the others of its rule from being carried out together. An
 // empty list does not, because there is nothing to do.
-func (s Skipped) prevents() bool {
+func (s Skipped) Prevents() bool {
 	list, isList, err := s.Action.Texts(s.Lacks)
 	return !isList || err != nil || len(list) > 0
 }
@@ -390,7 +390,7 @@ func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
 	if r.together { // whether the labels change depends on all actions of the rule
 		p.changed, p.doubt = before.changed, before.doubt
 		v.SetLabels(labels)
-		p.relabelTogether(v, len(before.result.Sources), slices.ContainsFunc(p.result.Skipped[len(before.result.Skipped):], Skipped.prevents))
+		p.relabelTogether(v, len(before.result.Sources), slices.ContainsFunc(p.result.Skipped[len(before.result.Skipped):], Skipped.Prevents))
 	}
 	p.result.Fired = append(p.result.Fired, r.id)
 	p.result.Stopped = r.stop

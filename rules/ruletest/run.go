@@ -17,7 +17,8 @@ type Result struct {
 	// Rules explains the rules that fired but should not have, those that should have fired but did
 	// not, and the one that failed.
 	Rules []rules.RuleWhy
-	// Refused lists the actions that the policy refuses, which are not carried out.
+	// Refused lists the actions that are not carried out: the policy refuses them, or the issue or
+	// another action of the same rule prevents them.
 	Refused []Refusal
 	// Scans are the results of the rules' searches for a schedule event.
 	Scans []Scan
@@ -33,7 +34,7 @@ type Mismatch struct {
 	Want, Got    string // as text for people; lists of actions have several lines
 }
 
-// A Refusal is an action that the policy refuses.
+// A Refusal is an action that is not carried out.
 type Refusal struct {
 	Action string // in the form of a rule file
 	Reason string
@@ -41,7 +42,8 @@ type Refusal struct {
 
 // Run evaluates the rules for a test's event. It does no I/O, and returns the same result each
 // time. Actions count as carried out, except those that the policy refuses by its lists of labels
-// and actions and by its limits for an event; nil refuses nothing.
+// and actions and by its limits for an event; nil refuses nothing. An issue gets no actions for pull
+// requests, and "together: true" is observed.
 func Run(ctx context.Context, s *rules.Set, t Test, p Policy) Result {
 	t.facts.May = may(p)
 	var scans []Scan

@@ -20,14 +20,14 @@ import (
 type issueState struct {
 	err      error // of the rules that failed; if no rule could be decided, the other fields are zero
 	result   rules.Result
-	actions  []protocol.ActionItem // those that the policy permits; none for a decision that writes nothing
+	actions  []protocol.ActionItem // those that are carried out; none for a decision that writes nothing
 	refused  []refusal
 	labels   []string // of the issue
 	comments []string // texts of the written comments
 	undone   []string // the rules whose changes are reverted, in order
 }
 
-// A refusal is an action that the policy refuses, with its reason.
+// A refusal is an action that is not carried out, with the reason.
 type refusal struct {
 	action protocol.ActionItem
 	reason string
@@ -65,7 +65,7 @@ func decide(ctx context.Context, s *rules.Set, f facts.Facts, by map[string]stri
 }
 
 // carryOut carries the actions out that the policy permits. As in a run, none of a rule with
-// "together: true" is carried out if one of them is refused.
+// "together: true" is carried out if one of them is not, or only after a grace period.
 func (a *issueState) carryOut(s *rules.Set, f facts.Facts, p Policy) {
 	items, sources := a.result.Message.Actions, a.result.Sources
 	used := map[string]int{}
@@ -76,18 +76,30 @@ func (a *issueState) carryOut(s *rules.Set, f facts.Facts, p Policy) {
 		}
 		before, usedBefore := *a, maps.Clone(used)
 		before.labels = slices.Clone(a.labels)
+		var against []refusal // the actions that prevent the rule's others
 		for _, item := range items[i:end] {
+			n := len(a.refused)
 			if a.permits(item, f.Issue, p, used) {
 				a.actions = append(a.actions, item)
 				a.apply(item, f.May)
 			}
+			against = append(against, a.refused[n:]...)
+			if _, later := item.Param("after"); later {
+				against = append(against, refusal{item, "it would happen only after a grace period"})
+			}
 		}
-		if refused := a.refused[len(before.refused):]; len(refused) > 0 && (*ruleset.Set)(s).Rules().Together(sources[i]) {
+		for _, no := range a.result.Skipped {
+			if no.Rule == sources[i] && no.Prevents() {
+				against = append(against, refusal{no.Action, "`" + no.Lacks + "` is empty"})
+			}
+		}
+		if len(against) > 0 && (*ruleset.Set)(s).Rules().Together(sources[i]) {
+			refused := a.refused[len(before.refused):]
 			*a, used = before, usedBefore
 			a.refused = append(a.refused, refused...)
 			for _, item := range items[i:end] {
 				if !slices.ContainsFunc(refused, func(r refusal) bool { return reflect.DeepEqual(r.action, item) }) {
-					a.refused = append(a.refused, refusal{item, fmt.Sprintf("together: %s is not carried out: %s", refused[0].action.Type, refused[0].reason)})
+					a.refused = append(a.refused, refusal{item, fmt.Sprintf("together: %s is not carried out: %s", against[0].action.Type, against[0].reason)})
 				}
 			}
 		}
@@ -159,20 +171,26 @@ func (a *issueState) wants(label string) bool {
 	})
 }
 
-// permits reports whether the policy permits an action, or a part of it. It lists what the policy
-// refuses. used counts the actions so far by the names of their limits, as package plan does.
+// permits reports whether an action, or a part of it, is carried out: the policy permits it, and the
+// issue can have it. It lists what is not. used counts the actions so far by the names of their
+// limits, as package plan does.
 func (a *issueState) permits(item protocol.ActionItem, issue triage.Issue, p Policy, used map[string]int) bool {
-	if p == nil {
-		return true
-	}
 	refuse := func(reason string) bool {
 		a.refused = append(a.refused, refusal{item, reason})
 		return false
 	}
-	if why := p.Forbids(item.Type, triage.Source{Rule: "test"}); why != "" {
-		return refuse(why)
-	}
 	spec, _ := protocol.SpecOf(item.Type)
+	if p != nil {
+		if why := p.Forbids(item.Type, triage.Source{Rule: "test"}); why != "" {
+			return refuse(why)
+		}
+	}
+	switch {
+	case spec.PullsOnly && !issue.PullRequest:
+		return refuse("it is not a pull request")
+	case p == nil:
+		return true
+	}
 	names, _, _ := item.Texts(spec.Main)
 	n := 1
 	switch spec.Thing {

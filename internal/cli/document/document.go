@@ -118,11 +118,11 @@ type Test struct {
 	Fired      []string          `json:"fired"`
 	Mismatches []Mismatch        `json:"mismatches"`
 	Rules      []format.RuleJSON `json:"rules"`   // rules that wrongly fired or did not fire
-	Refused    []Refusal         `json:"refused"` // actions that the policy refuses
+	Refused    []Refusal         `json:"refused"` // actions that are not carried out
 	Scans      []Scan            `json:"scans"`   // for a test of the event schedule
 }
 
-// A Refusal is an action that the policy refuses.
+// A Refusal is an action that is not carried out.
 type Refusal struct {
 	Action string `json:"action"` // in the form of a rule file
 	Reason string `json:"reason"`

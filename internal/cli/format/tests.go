@@ -35,7 +35,7 @@ func WriteFailure(b *strings.Builder, r ruletest.Result, p Painter) {
 		fmt.Fprintf(b, "    %s  %s\n", p.Paint("31", "got"), indented(m.Got))
 	}
 	for _, f := range r.Refused {
-		fmt.Fprintf(b, "  the policy refuses %s: %s\n", sanitize.Line(f.Action), sanitize.Line(f.Reason))
+		fmt.Fprintf(b, "  not carried out: %s: %s\n", sanitize.Line(f.Action), sanitize.Line(f.Reason))
 	}
 	for _, s := range r.Scans {
 		if s.Missed != "" {

@@ -23,9 +23,10 @@ const help = `Runs the tests beside the rules, under tests:, and prints the diff
 and the actual result, and for a rule that fired or did not fire unexpectedly, its
 condition part by part. It reads only the files. Actions of the rules count as carried
 out, except those that the policy refuses: by its lists of labels and actions, and by its
-limits for an event. A failed test shows them with the reason. Of the scan of a scheduled rule, the simple
-terms are evaluated. The others count as met, and a note lists them. If all
-tests run and pass, another note names the rules that fire in none.
+limits for an event. An issue gets no actions for pull requests, and with "together: true"
+one such action prevents the others. A failed test shows them with the reason. Of the scan
+of a scheduled rule, the simple terms are evaluated. The others count as met, and a note
+lists them. If all tests run and pass, another note names the rules that fire in none.
 
 Exit codes: 0 all tests passed, 1 a test failed, 2 a mistake in arguments or files.`
 

@@ -135,34 +135,38 @@ func Run(o Options) error {
 	if err := files.Create(process.Below(dir, o.Output), res.Config, o.Force); err != nil {
 		return command.Failed(fmt.Errorf("write %s: %w", o.Output, err))
 	}
-	fmt.Fprint(o.Env.Stderr, o.nextSteps(acts, writes))
+	fmt.Fprint(o.Env.Stderr, o.nextSteps(acts, writes, res.Shadow))
 	return nil
 }
 
 // nextSteps names the written file with the actions of its rules, and how to go on from there. writes
-// are the permissions that the rules need when they write.
-func (o Options) nextSteps(acts, writes []string) string {
+// are the permissions that the rules need when they write. shadow is true if the file has mode: shadow.
+func (o Options) nextSteps(acts, writes []string, shadow bool) string {
 	file, workflow := sanitize.Log(o.Output), sanitize.Log(cmp.Or(o.Workflow, "the workflow"))
 	if o.Tool == "stale" {
 		workflow = sanitize.Log(o.File)
 	}
-	return fmt.Sprintf(`wrote %[1]s
-Its rules write on GitHub as soon as a workflow runs them: %[5]s
-
-Next:
-  1. Add "mode: shadow" to %[1]s. The rules then report, and write nothing.
-  2. Read the differences above, check the rules, and see what they would have done:
+	actions := strings.Join(slices.Compact(acts), ", ")
+	effect := "Its rules write on GitHub as soon as a workflow runs them: " + actions
+	steps := []string{fmt.Sprintf(`Add "mode: shadow" to %s. The rules then report, and write nothing.`, file)}
+	if shadow {
+		effect, steps = `With its "mode: shadow", its rules report and write nothing: `+actions, nil
+	}
+	steps = append(steps, fmt.Sprintf(`Read the differences above, check the rules, and see what they would have done:
        foreman rules check %[1]s
-       foreman rules backtest OWNER/REPO %[1]s
-  3. In %[2]s, put "uses: %[3]s@v1" in the place of the step of %[4]s, without its inputs,
+       foreman rules backtest OWNER/REPO %[1]s`, file), fmt.Sprintf(`In %[2]s, put "uses: %[3]s@v1" in the place of the step of %[4]s, without its inputs,
      and the permissions that this prints:
        foreman rules permissions %[1]s
      Add the events of the rules to "on": foreman rules check %[1]s
-     then names those that are missing.
-  4. When the reports are right, remove "mode: shadow", and put the permissions that the same
+     then names those that are missing.`, file, workflow, cmp.Or(o.Env.Repository, "org/foreman-action"), o.Tool), fmt.Sprintf(`When the reports are right, remove "mode: shadow", and put the permissions that the same
      command then prints in the place of the old ones. The rules then need
-     "%[6]s".
-`, file, workflow, cmp.Or(o.Env.Repository, "org/foreman-action"), o.Tool, strings.Join(slices.Compact(acts), ", "), strings.Join(writes, `" and "`))
+     "%s".`, strings.Join(writes, `" and "`)))
+	var b strings.Builder
+	fmt.Fprintf(&b, "wrote %s\n%s\n\nNext:\n", file, effect)
+	for i, step := range steps {
+		fmt.Fprintf(&b, "  %d. %s\n", i+1, step)
+	}
+	return b.String()
 }
 
 // source reads a file that the user names.

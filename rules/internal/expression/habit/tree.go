@@ -59,15 +59,29 @@ func files(n *ast.BinaryNode) string {
 	if !ok || source(n.Left) != "pr.files" {
 		return ""
 	}
-	switch n.Operator {
-	case "contains", "startsWith", "==":
-		return fmt.Sprintf("pr.files is a list of paths; write any_file(%q)", text.Shorten(syntax.FileGlob(value), text.Quoted))
+	folder, negation := strings.HasSuffix(value, "/"), ""
+	switch glob := strings.ContainsAny(value, "*?["); n.Operator {
+	case "contains":
+		switch {
+		case glob || folder:
+		case strings.HasPrefix(value, ".") && strings.Count(value, ".") == 1 && !strings.Contains(value, "/"):
+			value = "**/*" + value // most likely the end of a name
+		default:
+			value = "**/*" + value + "*/**" // the last ** also stands for no folder
+		}
+	case "startsWith":
+		if !glob && !folder {
+			value += "*/**"
+		}
+	case "==":
 	case "!=":
-		return fmt.Sprintf("pr.files is a list of paths; write not any_file(%q)", text.Shorten(syntax.FileGlob(value), text.Quoted))
+		negation = "not "
 	case "endsWith":
-		return fmt.Sprintf("pr.files is a list of paths; write any_file(%q)", text.Shorten("**/*"+strings.TrimLeft(value, "*/"), text.Quoted))
+		value = "**/*" + strings.TrimLeft(value, "*/")
+	default:
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("pr.files is a list of paths; write %sany_file(%q)", negation, text.Shorten(syntax.FileGlob(value), text.Quoted))
 }
 
 // negated reports not a in b, which negates a alone.

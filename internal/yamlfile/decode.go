@@ -159,7 +159,11 @@ func (d Decoder) list(n *yaml.Node, v reflect.Value, to target) {
 	items := n.Content
 	if n.Kind != yaml.SequenceNode {
 		if !to.oneOrMore {
-			d.wrongKind(n, to, "a list", "", asList(n))
+			hint := ""
+			if v.Type().Elem().Kind() == reflect.String {
+				hint = asList(n)
+			}
+			d.wrongKind(n, to, "a list", "", hint)
 			return
 		}
 		items = []*yaml.Node{n}

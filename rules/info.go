@@ -17,6 +17,8 @@ type Info struct {
 	On []string
 	// Pulls is true when the rule may decide on pull requests.
 	Pulls bool
+	// Scans lists the queries with which scheduled runs find the issues of the rule.
+	Scans []string
 	// Actions lists the types of the rule's actions, each once and in order. It includes "escalate"
 	// and other types that only rules have.
 	Actions []string
@@ -38,6 +40,9 @@ func Infos(s *Set) []Info {
 	list := make([]Info, 0, s.Len())
 	for _, r := range s.compiled().all() {
 		i := Info{ID: r.id, File: r.file.Name(), Line: r.node.Line, On: slices.Clone(r.on), Pulls: r.takesPulls()}
+		for _, s := range r.scans {
+			i.Scans = append(i.Scans, s.query)
+		}
 		for _, a := range r.actions {
 			if !slices.Contains(i.Actions, a.Name()) {
 				i.Actions = append(i.Actions, a.Name())

@@ -29,7 +29,8 @@ type Run struct {
 	// grants maps the job's permissions to their levels; "*" stands for all permissions. Nil: the
 	// workflow lists none, and the repository's settings decide.
 	grants map[string]string
-	// selects is true if a condition of the job or the step may leave out the pull requests of forks.
+	// selects is true if a condition of the job or the step may leave out some events, such as those of
+	// forks, or all on pull requests.
 	selects bool
 }
 
@@ -130,11 +131,13 @@ func grantsOf(n *yaml.Node) map[string]string {
 	return grants
 }
 
-// selects reports whether the condition of a job or a step tests where a pull request comes from, or
-// the name of the event.
+// selects reports whether the condition of a job or a step tests where a pull request comes from, the
+// name of the event, or whether the comment is on a pull request.
 func selects(n *yaml.Node) bool {
 	condition := scalar(yamlfile.Child(n, "if"))
-	return strings.Contains(condition, "head.repo") || strings.Contains(condition, "event_name")
+	return slices.ContainsFunc([]string{"head.repo", "event_name", "issue.pull_request"}, func(part string) bool {
+		return strings.Contains(condition, part)
+	})
 }
 
 // open reports whether the value of an input is known only when the workflow runs.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 )
@@ -19,21 +20,25 @@ func (c *checker) steps(runs []Run) {
 				c.warn(run.given[name], "the step has no input %s%s; it is ignored", cut(name), yamlfile.DidYouMean(name, c.repo.Inputs))
 			}
 		}
-		if (ruleRuns{checker: c}).writes() && !run.dry() {
+		if !run.selects && !run.dry() {
 			c.denied(run, infos)
 		}
 	}
 }
 
-// denied warns of a step whose token cannot write what the rules decide on the events that start it.
+// denied warns of a step whose token cannot write what the rules decide on the events that start it. The
+// step has no condition that may leave out some of them.
 func (c *checker) denied(run Run, infos []rules.Info) {
 	var needs []string
 	for _, i := range infos {
+		if !(ruleRuns{checker: c, info: i}).writes() {
+			continue
+		}
 		for _, on := range i.On {
 			if !run.startedBy(on) {
 				continue
 			}
-			for _, need := range writesOn(on, i.Pulls) {
+			for _, need := range writesOn(on, i) {
 				if run.lacks(need) && !slices.Contains(needs, need) {
 					needs = append(needs, need)
 				}
@@ -46,14 +51,27 @@ func (c *checker) denied(run Run, infos []rules.Info) {
 	}
 }
 
-// writesOn lists the permissions that a rule needs to write on an event. pulls is true if the rule may
-// decide on pull requests. Only the events of issues and of pull requests are always of one kind.
-func writesOn(on string, pulls bool) []string {
-	switch event, _, _ := strings.Cut(on, "."); {
-	case event == "pull_request":
-		return []string{"pull-requests: write"}
-	case pulls && event != "issues":
-		return []string{"issues: write", "pull-requests: write"}
+// writesOn lists the permissions that a rule needs to write on an event. Only the events of issues and of
+// pull requests are always of one kind. On schedule, the searches of the rule decide.
+func writesOn(on string, rule rules.Info) []string {
+	issues, pulls := true, rule.Pulls
+	switch event, _, _ := strings.Cut(on, "."); event {
+	case "pull_request":
+		issues, pulls = false, true
+	case "issues":
+		pulls = false
+	case "schedule":
+		pulls = pulls && slices.ContainsFunc(rule.Scans, text.FindsPulls)
+		issues = !pulls || slices.ContainsFunc(rule.Scans, func(query string) bool {
+			return !text.FindsPulls(query) || strings.Contains(query, " OR ")
+		})
 	}
-	return []string{"issues: write"}
+	var needs []string
+	if issues {
+		needs = append(needs, "issues: write")
+	}
+	if pulls {
+		needs = append(needs, "pull-requests: write")
+	}
+	return needs
 }

@@ -34,6 +34,17 @@ type Repository struct {
 
 func (r *Repository) isFolder(path string) bool { return r.folder != nil && r.folder(path) }
 
+// RunsOf returns the steps that read one of the files of a configuration.
+func (r *Repository) RunsOf(files []string) []Run {
+	var runs []Run
+	for _, run := range r.Runs {
+		if slices.ContainsFunc(files, run.reads) {
+			runs = append(runs, run)
+		}
+	}
+	return runs
+}
+
 // ErrUnreadable marks an error of a file that exists but cannot be read. Such a file is skipped
 // with a warning. Any other error ends the reading.
 var ErrUnreadable = errors.New("it cannot be read")

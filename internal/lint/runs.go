@@ -22,12 +22,7 @@ const actionsRead = "actions: read"
 // the permission to close, and the permission to read the memory. If no workflow reads these files,
 // it only checks the configured memory.
 func checkRuns(c *checker, files []*yamlfile.File) {
-	var runs []Run
-	for _, r := range c.repo.Runs {
-		if slices.ContainsFunc(c.config.Files, r.reads) {
-			runs = append(runs, r)
-		}
-	}
+	runs := c.repo.RunsOf(c.config.Files)
 	c.steps(runs)
 	infos := map[string]rules.Info{}
 	for _, i := range rules.Infos(c.config.Rules) {
@@ -154,8 +149,14 @@ func (r ruleRuns) forks() {
 	}
 }
 
-// writes reports whether the rule may write; in shadow mode it only reports.
-func (r ruleRuns) writes() bool { return r.config.Mode != config.ModeShadow }
+// writes reports whether the rule may write. In shadow mode it only reports, and escalate and retriage
+// alone write nothing.
+func (r ruleRuns) writes() bool {
+	return r.config.Mode != config.ModeShadow && slices.ContainsFunc(r.info.Actions, func(name string) bool {
+		_, known := protocol.SpecOf(name)
+		return known
+	})
+}
 
 // together suggests "together" for a rule whose comment may announce a change that is not made. A
 // scheduled close is left out, because it would always prevent the comment.
@@ -261,8 +262,6 @@ func (t trigger) advice(activities []string) (what, where string) {
 		types = "types"
 	}
 	switch {
-	case t.form == noTypes && len(activities) == 1:
-		return "it", " to the types of " + t.event + " in " + t.file + ", together with GitHub's default types"
 	case t.form == noTypes:
 		return list, " to the types of " + t.event + " in " + t.file + ", together with GitHub's default types"
 	case t.form == moreTypes:

@@ -51,7 +51,7 @@ func compare(ctx context.Context, env process.Env, name string, cfg *config.Conf
 	if (repo == nil || repo.Labels == nil) && len((*ruleset.Set)(cfg.Rules).Rules().Labels()) > 0 && !cfg.Policy.CreateLabels {
 		notes = append(notes, unlisted)
 	}
-	if (repo == nil || len(repo.Runs) == 0) && !cfg.Policy.AllowClose && slices.ContainsFunc(rules.Infos(cfg.Rules), closes) {
+	if (repo == nil || len(repo.RunsOf(cfg.Files)) == 0) && !cfg.Policy.AllowClose && !cfg.NeverClose && slices.ContainsFunc(rules.Infos(cfg.Rules), closes) {
 		notes = append(notes, unclosed)
 	}
 	if repo == nil {

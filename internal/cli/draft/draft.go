@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/org/foreman-action/internal/ruleset"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/ruletest"
 	"github.com/org/foreman-action/triage"
@@ -119,17 +119,19 @@ func Hint(set *rules.Set, e triage.Delivery) string {
 	return scheduleHint(set, e.Name)
 }
 
-// commandHint returns how to write a command of the rules that a comment has as its first word, without
-// /foreman.
+// bareCommand finds the start of a line that may be a command without /foreman.
+var bareCommand = text.Regexp(`(?m)^([ \t]*)/`)
+
+// commandHint returns how to write a command of the rules that a comment has as the first word of a line,
+// without /foreman. A comment with a command gets no hint.
 func commandHint(set *rules.Set, comment string) string {
+	if len(rules.Commands(comment)) > 0 {
+		return ""
+	}
 	known := (*ruleset.Set)(set).Rules().Commands()
-	for line := range strings.Lines(comment) {
-		name, ok := strings.CutPrefix(strings.TrimSpace(line), "/")
-		if end := strings.IndexFunc(name, unicode.IsSpace); end >= 0 {
-			name = name[:end]
-		}
-		if name = strings.ToLower(name); ok && slices.Contains(known, name) {
-			return fmt.Sprintf("/%s is not read as a command; write /foreman %s", name, name)
+	for _, c := range rules.Commands(bareCommand().ReplaceAllString(comment, "$1/foreman ")) {
+		if slices.Contains(known, c.Name) {
+			return fmt.Sprintf("/%s is not read as a command; write /foreman %s", c.Name, c.Name)
 		}
 	}
 	return ""

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/cli/draft"
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/ruletest"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestCase checks the event of a description for each form of its name.
@@ -50,6 +52,35 @@ func TestSupplies(t *testing.T) {
 			draft.Text: "write", draft.Texts: []string{"a"}, draft.Number: 0, draft.Switch: true,
 		}[v.Kind]}}}).Case(ruletest.CaseSpec{}, ""); err != nil && v.Name != "issue.association" && v.Name != "author.created_at" {
 			t.Errorf("%s: %v", v.Flag, err)
+		}
+	}
+}
+
+// TestHint checks for which comments the hint is about a command without /foreman.
+func TestHint(t *testing.T) {
+	t.Parallel()
+	source, err := rules.Parse("rules.yml", []byte(`
+version: 1
+rules:
+  - {id: close, on: [issue_comment.created], when: command("close"), then: [close_issue]}
+  - {id: nightly, on: schedule, scan: "is:open", then: [{add_label: stale}]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := rules.Compile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const command, schedule = "/close is not read as a command; write /foreman close", "nightly: scheduled runs"
+	for comment, want := range map[string]string{
+		"/close": command, "thanks\n /Close it\n": command, "/closed": schedule, "no": schedule,
+		"/foreman close\n/close": schedule, "```\n/close\n```": schedule, "> /close": schedule,
+	} {
+		d := triage.Delivery{Event: triage.Event{Name: triage.EventIssueComment}}
+		d.Comment.Body = comment
+		if got := draft.Hint(set, d); !strings.HasPrefix(got, want) {
+			t.Errorf("%q: got %q, want %q", comment, got, want)
 		}
 	}
 }

@@ -27,6 +27,7 @@ limits for an event. An issue gets no actions for pull requests, and with "toget
 one such action prevents the others. A failed test shows them with the reason. Of the scan
 of a scheduled rule, the simple terms are evaluated. The others count as met, and a note
 lists them. If all tests run and pass, another note names the rules that fire in none.
+Rules in files without tests are left out.
 
 Exit codes: 0 all tests passed, 1 a test failed, 2 a mistake in arguments or files.`
 

@@ -24,9 +24,12 @@ var errInexact = errors.New("the event contains values that a test cannot expres
 // of f.Lookup that the rules used, and the current decision of the rules. Texts of the issue are
 // unchanged; defaults are left out. Record fails when a look-up fails, or when parsing the item
 // would not return exactly these facts, for example because a text is not UTF-8. The policy is that
-// of [Run]; its labels count in place of f.May.
+// of [Run]; it counts in place of f.May and f.Effect.
 func Record(ctx context.Context, s *rules.Set, name string, f facts.Facts, p Policy) (string, error) {
-	f.May = may(p)
+	if p == nil {
+		p = permitsAll{}
+	}
+	f.May, f.Effect = nil, effect(s, f.Issue, p)
 	w := &recordedLookup{Lookup: f.Lookup, facts: f}
 	f.Lookup = w
 	f.Scans, _ = scanned(ctx, s, f)

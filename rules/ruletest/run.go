@@ -45,7 +45,10 @@ type Refusal struct {
 // and actions and by its limits for an event; nil refuses nothing. An issue gets no actions for pull
 // requests, and "together: true" is observed.
 func Run(ctx context.Context, s *rules.Set, t Test, p Policy) Result {
-	t.facts.May = may(p)
+	if p == nil {
+		p = permitsAll{}
+	}
+	t.facts.Effect = effect(s, t.facts.Issue, p)
 	var scans []Scan
 	t.facts.Scans, scans = scanned(ctx, s, t.facts)
 	t.facts.Lookup = t.lookup()

@@ -23,8 +23,14 @@ type issueState struct {
 	actions  []protocol.ActionItem // those that are carried out; none for a decision that writes nothing
 	refused  []refusal
 	labels   []string // of the issue
+	assigned []string // the assignees of the issue
 	comments []string // texts of the written comments
 	undone   []string // the rules whose changes are reverted, in order
+}
+
+// newState returns the state of an issue before the actions of a result.
+func newState(i triage.Issue, r rules.Result) issueState {
+	return issueState{result: r, labels: slices.Clone(i.Labels), assigned: slices.Clone(i.Assignees)}
 }
 
 // A refusal is an action that is not carried out, with the reason.
@@ -44,44 +50,56 @@ type Policy interface {
 	EffectiveLimits() map[string]int
 }
 
-// may returns the function for facts.Facts.May.
-func may(p Policy) func(label string) bool {
-	if p == nil {
-		return nil
+// permitsAll is the policy that refuses nothing.
+type permitsAll struct{}
+
+func (permitsAll) Forbids(string, triage.Source) string { return "" }
+func (permitsAll) RefusesLabel(string) string           { return "" }
+func (permitsAll) EffectiveLimits() map[string]int      { return nil }
+
+// effect returns the function for facts.Facts.Effect.
+func effect(s *rules.Set, i triage.Issue, p Policy) func(context.Context, []string, []protocol.ActionItem) [][]string {
+	return func(_ context.Context, sources []string, planned []protocol.ActionItem) [][]string {
+		a := newState(i, rules.Result{Message: protocol.DecisionMessage{Actions: planned}, Sources: sources})
+		return a.carryOut(s, i, p)
 	}
-	return func(label string) bool { return p.RefusesLabel(label) == "" }
 }
 
-// decide evaluates the rules for an event and carries those actions out that the policy permits; nil
-// permits all. by names the rule that added a label earlier, by the label's name in lower case.
+// decide evaluates the rules for an event and carries those actions out that the policy permits. by
+// names the rule that added a label earlier, by the label's name in lower case.
 func decide(ctx context.Context, s *rules.Set, f facts.Facts, by map[string]string, p Policy) issueState {
-	a := issueState{labels: slices.Clone(f.Issue.Labels)}
-	a.result, a.err = s.Decide(ctx, f)
-	if a.result.Message.Decision.Writes() {
-		a.carryOut(s, f, p)
+	result, err := s.Decide(ctx, f)
+	a := newState(f.Issue, result)
+	a.err = err
+	if result.Message.Decision.Writes() {
+		a.carryOut(s, f.Issue, p)
 	}
-	a.undo(ctx, s, f, by)
+	a.undo(ctx, s, f, by, p)
 	return a
 }
 
-// carryOut carries the actions out that the policy permits. As in a run, none of a rule with
-// "together: true" is carried out if one of them is not, or only after a grace period.
-func (a *issueState) carryOut(s *rules.Set, f facts.Facts, p Policy) {
+// carryOut carries the actions out that the policy permits. It returns the labels that each action adds
+// or removes. As in a run, none of a rule with "together: true" is carried out if one of them is not, or
+// only after a grace period.
+func (a *issueState) carryOut(s *rules.Set, issue triage.Issue, p Policy) [][]string {
 	items, sources := a.result.Message.Actions, a.result.Sources
-	used := map[string]int{}
+	changed := make([][]string, len(items))
+	used, limits := map[string]int{}, p.EffectiveLimits()
 	for i := 0; i < len(items); {
 		end := i + 1
 		for end < len(items) && sources[end] == sources[i] {
 			end++
 		}
 		before, usedBefore := *a, maps.Clone(used)
-		before.labels = slices.Clone(a.labels)
+		before.labels, before.assigned = slices.Clone(a.labels), slices.Clone(a.assigned)
 		var against []refusal // the actions that prevent the rule's others
-		for _, item := range items[i:end] {
+		for k, item := range items[i:end] {
 			n := len(a.refused)
-			if a.permits(item, f.Issue, p, used) {
-				a.actions = append(a.actions, item)
-				a.apply(item, f.May)
+			if names, ok := a.permits(item, issue, p, used, limits); ok {
+				a.apply(item, names)
+				if spec, _ := protocol.SpecOf(item.Type); spec.Thing == protocol.ThingLabel {
+					changed[i+k] = names
+				}
 			}
 			against = append(against, a.refused[n:]...)
 			if _, later := item.Param("after"); later {
@@ -96,6 +114,7 @@ func (a *issueState) carryOut(s *rules.Set, f facts.Facts, p Policy) {
 		if len(against) > 0 && (*ruleset.Set)(s).Rules().Together(sources[i]) {
 			refused := a.refused[len(before.refused):]
 			*a, used = before, usedBefore
+			clear(changed[i:end])
 			a.refused = append(a.refused, refused...)
 			for _, item := range items[i:end] {
 				if !slices.ContainsFunc(refused, func(r refusal) bool { return reflect.DeepEqual(r.action, item) }) {
@@ -105,11 +124,12 @@ func (a *issueState) carryOut(s *rules.Set, f facts.Facts, p Policy) {
 		}
 		i = end
 	}
+	return changed
 }
 
 // undo reverts the labels and the scheduled close of the rules in Result.Undone. As in a run, it
 // does not revert changes of this decision, or labels that somebody else changed later.
-func (a *issueState) undo(ctx context.Context, s *rules.Set, f facts.Facts, by map[string]string) {
+func (a *issueState) undo(ctx context.Context, s *rules.Set, f facts.Facts, by map[string]string, p Policy) {
 	if len(a.result.Undone) == 0 || a.result.Message.Decision == protocol.Escalate || f.Lookup == nil {
 		return
 	}
@@ -126,7 +146,7 @@ func (a *issueState) undo(ctx context.Context, s *rules.Set, f facts.Facts, by m
 		}
 	}
 	for _, name := range before.Labels {
-		if !hasFold(a.labels, name) || !a.undoes(s, name, by) || a.wants(name) {
+		if !hasFold(a.labels, name) || !a.undoes(s, name, by) || a.wants(name) || p.RefusesLabel(name) != "" {
 			continue
 		}
 		timeline, err := f.Lookup.Timeline(ctx)
@@ -138,10 +158,8 @@ func (a *issueState) undo(ctx context.Context, s *rules.Set, f facts.Facts, by m
 			return (c.Kind == "labeled" || c.Kind == "unlabeled") && strings.EqualFold(c.Label, name)
 		})
 		if last.Ours || !found && !timeline.Partial {
-			a.setLabel(name, false, f.May)
-			if !hasFold(a.labels, name) {
-				did = append(did, adders(s, name, by)...)
-			}
+			set(&a.labels, []string{name}, false)
+			did = append(did, adders(s, name, by)...)
 		}
 	}
 	a.undone = slices.DeleteFunc(slices.Clone(a.result.Undone), func(id string) bool { return !slices.Contains(did, id) })
@@ -172,81 +190,80 @@ func (a *issueState) wants(label string) bool {
 }
 
 // permits reports whether an action, or a part of it, is carried out: the policy permits it, and the
-// issue can have it. It lists what is not. used counts the actions so far by the names of their
-// limits, as package plan does.
-func (a *issueState) permits(item protocol.ActionItem, issue triage.Issue, p Policy, used map[string]int) bool {
-	refuse := func(reason string) bool {
+// issue can have it. It lists what is not. names are the labels or assignees that the action changes, or
+// the text of a comment. used counts the actions so far by the names of their limits, as package plan
+// does.
+func (a *issueState) permits(item protocol.ActionItem, issue triage.Issue, p Policy, used, limits map[string]int) (names []string, ok bool) {
+	refuse := func(reason string) ([]string, bool) {
 		a.refused = append(a.refused, refusal{item, reason})
-		return false
+		return nil, false
 	}
 	spec, _ := protocol.SpecOf(item.Type)
-	if p != nil {
-		if why := p.Forbids(item.Type, triage.Source{Rule: "test"}); why != "" {
-			return refuse(why)
-		}
+	if why := p.Forbids(item.Type, triage.Source{Rule: "test"}); why != "" {
+		return refuse(why)
 	}
-	switch {
-	case spec.PullsOnly && !issue.PullRequest:
+	if spec.PullsOnly && !issue.PullRequest {
 		return refuse("it is not a pull request")
-	case p == nil:
-		return true
 	}
-	names, _, _ := item.Texts(spec.Main)
+	names, _, _ = item.Texts(spec.Main)
 	n := 1
-	switch spec.Thing {
-	case protocol.ThingLabel:
-		names = slices.DeleteFunc(names, func(name string) bool { return hasFold(a.labels, name) == spec.AddsLabels() })
+	if list := a.list(spec.Thing); list != nil {
+		names = slices.DeleteFunc(names, func(name string) bool { return hasFold(*list, name) != spec.Gone })
 		if len(names) == 0 {
-			return true // it holds already
+			return nil, true // it holds already
 		}
 		names = slices.DeleteFunc(names, func(name string) bool {
-			why := p.RefusesLabel(name)
-			if why != "" {
-				refuse(fmt.Sprintf("%q: %s", text.Shorten(name, text.Quoted), why))
+			if spec.Thing != protocol.ThingLabel || p.RefusesLabel(name) == "" {
+				return false
 			}
-			return why != ""
+			refuse(fmt.Sprintf("%q: %s", text.Shorten(name, text.Quoted), p.RefusesLabel(name)))
+			return true
 		})
-		n = len(names)
-	case protocol.ThingAssignee:
-		names = slices.DeleteFunc(names, func(login string) bool { return hasFold(issue.Assignees, login) != spec.Gone })
 		if n = len(names); n == 0 {
-			return true // it holds already
+			return nil, false
 		}
-	case protocol.ThingState, protocol.ThingForbidden, protocol.ThingScheduled: // there is one
 	}
-	if n == 0 {
-		return false
-	}
-	limit, limited := p.EffectiveLimits()[spec.LimitName()]
+	limit, limited := limits[spec.LimitName()]
 	if used[spec.LimitName()] += n; limited && used[spec.LimitName()] > limit {
 		used[spec.LimitName()] -= n
 		return refuse(fmt.Sprintf("policy.limits.%s is %d per event", spec.LimitName(), limit))
 	}
-	return true
+	return names, true
 }
 
-// apply carries an action out that is permitted.
-func (a *issueState) apply(item protocol.ActionItem, may func(string) bool) {
+// list returns the list of the issue that has things of a kind; nil: there is one, or none.
+func (a *issueState) list(t protocol.Thing) *[]string {
+	switch t {
+	case protocol.ThingLabel:
+		return &a.labels
+	case protocol.ThingAssignee:
+		return &a.assigned
+	case protocol.ThingState, protocol.ThingForbidden, protocol.ThingScheduled:
+	}
+	return nil
+}
+
+// apply carries an action out that is permitted, with the names of permits.
+func (a *issueState) apply(item protocol.ActionItem, names []string) {
+	a.actions = append(a.actions, item)
 	spec, _ := protocol.SpecOf(item.Type)
-	main, _, _ := item.Texts(spec.Main)
-	switch {
-	case spec.Thing == protocol.ThingLabel:
-		for _, name := range main {
-			a.setLabel(name, spec.AddsLabels(), may)
-		}
-	case spec.Posts():
-		a.comments = append(a.comments, main...)
+	if list := a.list(spec.Thing); list != nil {
+		set(list, names, !spec.Gone)
+	} else if spec.Posts() {
+		a.comments = append(a.comments, names...)
 	}
 }
 
-// setLabel adds a label to the issue or removes it, if may allows that.
-func (a *issueState) setLabel(name string, on bool, may func(string) bool) {
-	switch {
-	case hasFold(a.labels, name) == on || may != nil && !may(name):
-	case on:
-		a.labels = append(a.labels, name)
-	default:
-		a.labels = slices.DeleteFunc(a.labels, func(l string) bool { return strings.EqualFold(l, name) })
+// set adds names to a list or removes them.
+func set(list *[]string, names []string, on bool) {
+	for _, name := range names {
+		switch {
+		case hasFold(*list, name) == on:
+		case on:
+			*list = append(*list, name)
+		default:
+			*list = slices.DeleteFunc(*list, func(n string) bool { return strings.EqualFold(n, name) })
+		}
 	}
 }
 

@@ -57,7 +57,7 @@ func NewExplainer(names *symbols.Table, v *Evaluation) *Explainer {
 func (e *Explainer) Judge(x *Expression) (bool, error) {
 	value, err := e.evaluation.Eval(x)
 	unsupplied, missing := errors.AsType[*facts.UnsuppliedError](err)
-	if !missing && (err != nil || !e.Doubt.affects(&x.code.labels)) {
+	if !missing && !e.Doubt.affects(&x.code.labels) {
 		return value == true, err
 	}
 	p := e.Explain(x)
@@ -68,6 +68,8 @@ func (e *Explainer) Judge(x *Expression) (bool, error) {
 		return false, e.Doubt.undecided(&x.code.labels)
 	case len(p.Missing) > 0:
 		return false, &UndecidedError{p.Error, p.Missing}
+	case p.Error != "" && err != nil && !missing: // the labels that may change do not matter
+		return false, err
 	case p.unknown != nil:
 		return false, p.unknown
 	case p.Error != "":

@@ -52,7 +52,11 @@ func (p Program) Flags(version, repository string) []string {
 	if p.Repository != "" {
 		variables += " -X " + p.Repository + "=" + repository
 	}
-	return []string{"-trimpath", "-buildvcs=false", "-tags=" + p.Tags, "-ldflags=-s -w " + variables}
+	flags := []string{"-trimpath", "-buildvcs=false", "-ldflags=-s -w " + variables}
+	if p.Tags != "" {
+		flags = append(flags, "-tags="+p.Tags)
+	}
+	return flags
 }
 
 // A Builder builds programs.

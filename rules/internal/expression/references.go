@@ -369,8 +369,8 @@ func (x *Expression) Commands() (names []string, others bool) {
 	}
 	var walk func(n ast.Node)
 	walk = func(n ast.Node) {
-		if syntax.Calls(n, "command") {
-			for _, arg := range n.(*ast.CallNode).Arguments {
+		if call, ok := n.(*ast.CallNode); ok && syntax.Calls(n, "command") {
+			for _, arg := range call.Arguments {
 				name, constant := arg.(*ast.StringNode)
 				if others = others || !constant; constant {
 					names = append(names, name.Value)

@@ -194,16 +194,15 @@ func (a *issueState) wants(label string) bool {
 // the text of a comment. used counts the actions so far by the names of their limits, as package plan
 // does.
 func (a *issueState) permits(item protocol.ActionItem, issue triage.Issue, p Policy, used, limits map[string]int) (names []string, ok bool) {
-	refuse := func(reason string) ([]string, bool) {
-		a.refused = append(a.refused, refusal{item, reason})
-		return nil, false
-	}
+	refuse := func(reason string) { a.refused = append(a.refused, refusal{item, reason}) }
 	spec, _ := protocol.SpecOf(item.Type)
 	if why := p.Forbids(item.Type, triage.Source{Rule: "test"}); why != "" {
-		return refuse(why)
+		refuse(why)
+		return nil, false
 	}
 	if spec.PullsOnly && !issue.PullRequest {
-		return refuse("it is not a pull request")
+		refuse("it is not a pull request")
+		return nil, false
 	}
 	names, _, _ = item.Texts(spec.Main)
 	n := 1
@@ -226,7 +225,8 @@ func (a *issueState) permits(item protocol.ActionItem, issue triage.Issue, p Pol
 	limit, limited := limits[spec.LimitName()]
 	if used[spec.LimitName()] += n; limited && used[spec.LimitName()] > limit {
 		used[spec.LimitName()] -= n
-		return refuse(fmt.Sprintf("policy.limits.%s is %d per event", spec.LimitName(), limit))
+		refuse(fmt.Sprintf("policy.limits.%s is %d per event", spec.LimitName(), limit))
+		return nil, false
 	}
 	return names, true
 }

@@ -530,7 +530,7 @@ func TestPlaygroundLarge(t *testing.T) {
 	b, _ := newPlayground(t, 1400)
 	var rules strings.Builder
 	rules.WriteString("version: 1\nrules:\n  - {id: a, on: issues.opened, when: 'issue.number > 0")
-	for i := range 50 {
+	for i := range 40 {
 		fmt.Fprintf(&rules, " and issue.number != %d", -i-1)
 	}
 	rules.WriteString("', then: [{add_label: x}]}\ntests:\n")

@@ -190,9 +190,9 @@ func (a *issueState) wants(label string) bool {
 }
 
 // permits reports whether an action, or a part of it, is carried out: the policy permits it, and the
-// issue can have it. It lists what is not. names are the labels or assignees that the action changes, or
-// the text of a comment. used counts the actions so far by the names of their limits, as package plan
-// does.
+// issue can have it. The refused parts are added to a.refused. For an action on labels or assignees,
+// names are those that change; for a comment, its text. used counts the actions so far by the names of
+// their limits, as package plan does.
 func (a *issueState) permits(item protocol.ActionItem, issue triage.Issue, p Policy, used, limits map[string]int) (names []string, ok bool) {
 	refuse := func(reason string) { a.refused = append(a.refused, refusal{item, reason}) }
 	spec, _ := protocol.SpecOf(item.Type)

@@ -82,17 +82,10 @@ func Untested(set *rules.Set, results []ruletest.Result) []string {
 		untested[i.File] = append(untested[i.File], i.ID)
 	}
 	for n, name := range files {
-		ids, more := untested[name], ""
-		if rest := len(ids) - maxUntested; rest > 0 {
-			ids, more = ids[:maxUntested], fmt.Sprintf(" and %d more", rest)
-		}
-		files[n] = fmt.Sprintf("%s: no test makes these rules fire: %s%s", sanitize.Line(name), strings.Join(ids, ", "), more)
+		files[n] = fmt.Sprintf("%s: no test makes these rules fire: %s", sanitize.Line(name), Names(untested[name]))
 	}
 	return files
 }
-
-// maxUntested bounds the names of rules in a note.
-const maxUntested = 10
 
 // indented indents the lines of a value.
 func indented(text string) string {

@@ -28,7 +28,7 @@ func Stored(ctx context.Context, c Cursors, agent string) (since time.Time, why 
 	return since, why, err
 }
 
-// notifiedMark begins what is stored of an agent that is notified of its tasks.
+// notifiedMark begins the stored outage of an agent that is notified of its tasks.
 const notifiedMark = "notified "
 
 // stored is [Stored], and reports whether the agent was notified of its tasks.

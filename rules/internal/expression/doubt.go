@@ -9,8 +9,7 @@ import (
 	"github.com/org/foreman-action/rules/facts"
 )
 
-// An UndecidedError is the error of a condition, a text or a rule whose value depends on values that
-// nobody supplied.
+// An UndecidedError is the error of a condition, a text or a rule that depends on missing values.
 type UndecidedError struct {
 	Why     string
 	Missing []string // names as in [facts.UnsuppliedError]; never empty

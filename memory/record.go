@@ -33,7 +33,16 @@ type Record struct {
 	// Closings lists the scheduled closes, vetoed ones included, at most one per rule, sorted by
 	// the due time; see [Record.Plan].
 	Closings []ScheduledClose `json:"closings,omitempty"`
-	Tasks    []Task           `json:"tasks"` // oldest first
+	// Proposals lists the proposals of actions to people, sorted by their numbers.
+	Proposals []Proposal `json:"proposals,omitempty"`
+	// ProposalComment is the id of our comment with the proposals; 0: there is none.
+	ProposalComment int64 `json:"proposal_comment,omitempty"`
+	// ProposalRenders are the SHA-256 sums of the last texts of that comment, in hexadecimal digits, the
+	// newest last.
+	ProposalRenders []string `json:"proposal_renders,omitempty"`
+	// LastProposal is the highest number that a proposal on the issue ever had.
+	LastProposal int    `json:"last_proposal,omitempty"`
+	Tasks        []Task `json:"tasks"` // oldest first
 	// Humans lists the changes of humans since the oldest recorded task, the oldest first.
 	Humans []Change `json:"humans,omitempty"`
 	// Scores are the scores of shadow mode; nil: none.

@@ -60,6 +60,16 @@ type Policy struct {
 	// ShadowPeriod is how long people have to take an action that shadow mode predicted. 0 means
 	// 14 days.
 	ShadowPeriod time.Duration
+
+	// Automation is the level from which actions are carried out without a person's answer. Empty
+	// means AutomationFull.
+	Automation Automation
+	// Approve are the action types that are always proposed to a person first.
+	Approve []string
+	// Suggestions is where proposals are shown. Empty means SuggestionsAuto.
+	Suggestions Suggestions
+	// SuggestionTTL is how long a proposal waits for an answer. 0 means 30 days.
+	SuggestionTTL time.Duration
 }
 
 // Scanned returns the maximum number of issues that a scheduled run decides on.

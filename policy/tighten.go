@@ -31,6 +31,11 @@ type Section struct {
 	ShadowPeriod    *time.Duration `yaml:"shadow_period"`
 	MaxScanned      *int           `yaml:"max_scanned_issues"`
 
+	Automation    Automation     `yaml:"automation"` // empty: absent
+	Approve       []string       `yaml:"approve"`
+	Suggestions   Suggestions    `yaml:"suggestions"` // empty: absent
+	SuggestionTTL *time.Duration `yaml:"suggestion_ttl"`
+
 	AgentMay []string `yaml:"-"` // named "agent_may" in a Loosening
 }
 
@@ -48,6 +53,7 @@ func (s Section) Policy() Policy {
 		CommentLength: valueOf(s.CommentLength), Mentions: s.Mentions, Links: s.Links,
 		CommentInterval: asLimit(s.CommentInterval), MaxComments: asLimit(s.MaxComments), MaxWrites: asLimit(s.MaxWrites),
 		ShadowPeriod: valueOf(s.ShadowPeriod), MaxScanned: asLimit(s.MaxScanned),
+		Automation: s.Automation, Approve: s.Approve, Suggestions: s.Suggestions, SuggestionTTL: valueOf(s.SuggestionTTL),
 	}
 }
 

@@ -54,7 +54,7 @@ func (s ActionSpec) checkOwnParams() error {
 		switch {
 		case !ownName.MatchString(p.Name):
 			return fmt.Errorf("%sName: want at most 64 of a-z, 0-9 and _, the first a letter, got %q", at, cut(p.Name))
-		case slices.Contains([]string{"type", "once", "key", "after", "veto"}, p.Name):
+		case slices.Contains(append(IntentParams(), "type", "once", "key", "after", "veto"), p.Name):
 			return fmt.Errorf("%sName: %s has a meaning of its own in actions; choose another name", at, p.Name)
 		case seen[p.Name]:
 			return fmt.Errorf("%sName: %s is used twice", at, p.Name)

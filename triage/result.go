@@ -11,9 +11,10 @@ type Verdict string
 
 // The verdicts.
 const (
-	Do     Verdict = "do"     // to be carried out
-	Skip   Verdict = "skip"   // nothing to do, or no source may do it here; Reason explains which
-	Refuse Verdict = "refuse" // forbidden by the policy or the protocol
+	Do      Verdict = "do"      // to be carried out
+	Suggest Verdict = "suggest" // to be proposed to a person, who decides
+	Skip    Verdict = "skip"    // nothing to do, or no source may do it here; Reason explains which
+	Refuse  Verdict = "refuse"  // forbidden by the policy or the protocol
 )
 
 // A State is the progress of an action. Journals, reports and the memory share these states, but
@@ -33,6 +34,8 @@ const (
 	Failed  State = "failed"  // tried, and failed
 	Unknown State = "unknown" // tried, and the run ended before the outcome was known; a later attempt looks it up first
 	NotRun  State = "not_run" // never tried, because an action before it failed
+	// Suggested means that the action is proposed to a person and waits for an answer.
+	Suggested State = "suggested"
 )
 
 // An ActionResult is one action of a decision, with its verdict and its result. Its JSON is the one
@@ -48,7 +51,28 @@ type ActionResult struct {
 	// Values are the names that were written: labels, logins, a reason, a title. The text of a
 	// comment is never included.
 	Values []string
+
+	// Confidence is how sure the source is, and Rationale why it requests the action, neutralized.
+	// Both are empty if they play no part: the source did not state them, and the action is neither
+	// proposed nor compared with the policy's level.
+	Confidence protocol.Confidence
+	Rationale  string
+	// Proposal is the number of the action's proposal on the issue; 0: none. Carrier is where people
+	// answer the proposal.
+	Proposal int
+	Carrier  Carrier
+	// AcceptedBy is the login of the person who accepted the proposal of the action; empty: nobody.
+	AcceptedBy string
 }
+
+// A Carrier is where a proposal is shown to people, who answer it there.
+type Carrier string
+
+// The carriers.
+const (
+	CarrierGitHub  Carrier = "github"  // GitHub's panel of suggestions on the issue page
+	CarrierComment Carrier = "comment" // our comment with check boxes
+)
 
 // A Source is the origin of an action. The zero value is an agent.
 type Source struct {
@@ -125,7 +149,7 @@ func parseSourceText(s string) Source {
 	return Source{Rule: rule, Undo: undo}
 }
 
-// Result returns the name of the state in published reports: done, planned, none, failed or
+// Result returns the name of the state in published reports: done, planned, suggested, none, failed or
 // not_run. [Unknown] is reported as failed, because a person has to look or to run the job again.
 // Only journals contain [Trying], so no report contains "trying". Any other state, such as one of a
 // newer version, is its own name.
@@ -137,7 +161,7 @@ func (s State) Result() string {
 		return "none"
 	case Unknown:
 		return "failed"
-	case Planned, Trying, Failed, NotRun:
+	case Planned, Trying, Failed, NotRun, Suggested:
 	}
 	return string(s)
 }

@@ -80,6 +80,8 @@ func TestStateResult(t *testing.T) {
 		triage.Failed:  "failed",
 		triage.Unknown: "failed",
 		triage.NotRun:  "not_run",
+
+		triage.Suggested: "suggested",
 	}
 	for state, result := range want {
 		if got := state.Result(); got != result {

@@ -19,6 +19,12 @@ type resultJSON struct {
 	Result  string              `json:"result"`
 	Reason  string              `json:"reason"`
 	URL     string              `json:"url"`
+
+	Confidence protocol.Confidence `json:"confidence,omitempty"`
+	Rationale  string              `json:"rationale,omitempty"`
+	Proposal   int                 `json:"proposal,omitempty"`
+	Carrier    Carrier             `json:"carrier,omitempty"`
+	AcceptedBy string              `json:"accepted_by,omitempty"`
 }
 
 // maxText bounds each text of an action in a report, in characters. GitHub keeps 1 MiB of the outputs
@@ -30,7 +36,7 @@ const maxText = 2000
 func (r ActionResult) MarshalJSON() ([]byte, error) {
 	return protocol.Encode(resultJSON{
 		r.Index, text.Shorten(r.Action.Type, 100), bounded(r.Action), r.Source.String(), r.Verdict, r.State.Result(),
-		text.Shorten(r.Reason, maxText), r.URL,
+		text.Shorten(r.Reason, maxText), r.URL, r.Confidence, text.Shorten(r.Rationale, maxText), r.Proposal, r.Carrier, r.AcceptedBy,
 	})
 }
 
@@ -45,6 +51,7 @@ func (r *ActionResult) UnmarshalJSON(data []byte) error {
 	*r = ActionResult{
 		Index: in.Index, Action: in.Action, Source: parseSourceText(in.Source), Verdict: in.Verdict, State: State(in.Result),
 		Reason: in.Reason, URL: in.URL,
+		Confidence: in.Confidence, Rationale: in.Rationale, Proposal: in.Proposal, Carrier: in.Carrier, AcceptedBy: in.AcceptedBy,
 	}
 	r.Action.Type = cmp.Or(r.Action.Type, in.Type)
 	if in.Result == Skipped.Result() {

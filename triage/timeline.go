@@ -46,4 +46,9 @@ type TimelineEvent struct {
 	Body     string    // for commented
 	URL      string    // for commented: the web page, for humans
 	Edited   time.Time // for commented: the last edit of the text; zero if not reported
+	// Intends means that the host reports intents for the issue: the event has the property, even if
+	// the event itself has no intent. See effect.Intent.
+	Intends bool
+	// Intended means that the event has an intent, so a program made the change or proposed it.
+	Intended bool
 }

@@ -3,7 +3,11 @@ package effect
 import "github.com/org/foreman-action/protocol"
 
 // AddLabels adds labels. Labels that the issue already has stay.
-type AddLabels struct{ Names []string }
+type AddLabels struct {
+	Names []string
+	// Intents are shown beside the labels, one for each name; nil: none. See [Intent].
+	Intents []Intent
+}
 
 func (AddLabels) action() string     { return protocol.ActionAddLabels }
 func (e AddLabels) values() []string { return e.Names }

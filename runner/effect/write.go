@@ -11,6 +11,12 @@ import (
 type Written struct {
 	Comment  triage.Comment // the posted or replaced comment
 	Accepted []string       // the logins that were assigned; a host drops others without an error
+	// Held are the names of an effect with an [Intent] that the issue does not have after the write,
+	// because they wait for a person. Names that the issue had before are not among them.
+	Held []string
+	// Overtaken are the names of such an effect that the host ignored, because they hold already or
+	// the issue is closed.
+	Overtaken []string
 }
 
 type gateKey struct{}

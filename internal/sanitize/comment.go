@@ -69,12 +69,5 @@ func Value(s string) string {
 	}
 	s = strings.NewReplacer("`", "'", "|", "¦").Replace(s)
 	w := writer{value: true}
-	out := w.line(s, fixed(prose))
-	if strings.IndexByte("#>-+*=~:", s[0]) >= 0 || listMark(s) > 0 {
-		out = zwsp + out
-	}
-	if strings.IndexByte("@#&<\\/-]", s[len(s)-1]) >= 0 && !strings.HasSuffix(out, zwsp) {
-		out += zwsp
-	}
-	return out
+	return apartFrom(s, w.line(s, fixed(prose)), "#>-+*=~:")
 }

@@ -17,9 +17,9 @@
 // [Comment] inserts a zero width space (U+200B) after the first character of each active sequence,
 // as in "@" + U+200B + "octocat". Readers see the text unchanged, and programs find no name,
 // reference, tag or command. Comment first drops the zero width spaces of the input, so a second
-// pass changes nothing. [Value] does the same for one value within a maintainer's text. [Trusted]
-// only keeps a maintainer's text from changing the text after it. [Log] breaks workflow commands
-// with ordinary spaces.
+// pass changes nothing. [Value] does the same for one value within a maintainer's text, and
+// [Rationale] for the reason of an action. [Trusted] only keeps a maintainer's text from changing
+// the text after it. [Log] breaks workflow commands with ordinary spaces.
 //
 //   - plaintext.go: control, bidirectional and invisible characters, terminal sequences
 //   - neutralize.go: which characters are active, and the writer that breaks them; links.go:

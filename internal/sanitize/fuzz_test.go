@@ -79,6 +79,43 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
+// FuzzRationale checks the promises of Rationale, also for texts that it has to shorten.
+func FuzzRationale(f *testing.F) {
+	seed(f)
+	want := unstyled(render(f, posted(proposals("x"))))
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, s := range []string{s, strings.Repeat("a ", 135) + s, strings.Repeat(s+" ", 1+600/(len(s)+1))} {
+			got := Rationale(s)
+			checkPosted(t, s, got)
+			if again := Rationale(got); again != got {
+				t.Errorf("once %q, twice %q", got, again)
+			}
+			if n := utf8.RuneCountInString(got); n > 280 {
+				t.Errorf("%q has %d characters", got, n)
+			}
+			if strings.ContainsAny(got, "\n\t`") {
+				t.Errorf("%q could break out of code or a line", got)
+			}
+			for _, live := range alive(got) {
+				t.Errorf("%q is live in %q", live, got)
+			}
+			if got == "" {
+				continue
+			}
+			doc := render(t, posted(proposals(got)))
+			for _, what := range live(doc, func(string) bool { return false }) {
+				t.Errorf("%q is live in %q", what, got)
+			}
+			if found := unstyled(doc); found != want {
+				t.Errorf("%q: the elements are %q, want %q", got, found, want)
+			}
+			if !hidden(doc) {
+				t.Errorf("%q: the marker is shown or lost", got)
+			}
+		}
+	})
+}
+
 // FuzzLog looks for commands in sanitized text with a parser that is as lenient as the runner.
 func FuzzLog(f *testing.F) {
 	seed(f)

@@ -21,18 +21,19 @@ var update = flag.Bool("update", false, "rewrite the expected parts of the files
 // functions maps each folder of testdata to the function that its cases test.
 func functions(c golden) map[string]func(string) string {
 	return map[string]func(string) string{
-		"blocks":   followed,
-		"code":     Code,
-		"comment":  func(s string) string { return Comment(s, c.options()) },
-		"cell":     func(s string) string { return Cell(s, c.number("max")) },
-		"fence":    func(s string) string { return Fence(s, c.settings["lang"]) },
-		"line":     Line,
-		"log":      Log,
-		"markdown": Markdown,
-		"marker":   func(s string) string { return strconv.FormatBool(HasMarker(s)) },
-		"name":     Name,
-		"trusted":  Trusted,
-		"value":    Value,
+		"blocks":    followed,
+		"code":      Code,
+		"comment":   func(s string) string { return Comment(s, c.options()) },
+		"cell":      func(s string) string { return Cell(s, c.number("max")) },
+		"fence":     func(s string) string { return Fence(s, c.settings["lang"]) },
+		"line":      Line,
+		"log":       Log,
+		"markdown":  Markdown,
+		"marker":    func(s string) string { return strconv.FormatBool(HasMarker(s)) },
+		"name":      Name,
+		"rationale": Rationale,
+		"trusted":   Trusted,
+		"value":     Value,
 	}
 }
 

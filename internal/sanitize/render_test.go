@@ -294,6 +294,23 @@ func paths(doc *nethtml.Node) []string {
 	return list
 }
 
+// proposals returns a text with a rationale at the places where Foreman puts one.
+func proposals(rationale string) string {
+	return "Proposed:\n\n- [ ] 1 add `bug` \u00b7 high <!-- foreman:p 1 0 -->\n  " + rationale + "\n- [ ] 2 close <!-- foreman:p 2 0 -->\n  " + rationale +
+		"\n\n" + rationale + "\n\n> " + rationale + "\n\n- " + rationale + "\n\nTick a box: " + rationale + "\nEnd"
+}
+
+// unstyled returns the names of a document's elements and comments, without emphasis.
+func unstyled(doc *nethtml.Node) string {
+	var names []string
+	for n := range doc.Descendants() {
+		if n.Type == nethtml.CommentNode || n.Type == nethtml.ElementNode && !slices.Contains([]string{"em", "strong", "del"}, n.Data) {
+			names = append(names, n.Data)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
 // FuzzPlaces puts a value in every place. It must change neither the elements around it nor the
 // targets of links.
 func FuzzPlaces(f *testing.F) {

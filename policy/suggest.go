@@ -25,6 +25,11 @@ func Automations() []Automation {
 	return []Automation{AutomationFullControl, AutomationCautious, AutomationBalanced, AutomationFull}
 }
 
+// stricter reports whether the level a proposes actions that the level b carries out.
+func (a Automation) stricter(b Automation) bool {
+	return slices.Index(Automations(), a) < slices.Index(Automations(), b)
+}
+
 // Suggestions is where proposals are shown to people.
 type Suggestions string
 
@@ -56,8 +61,8 @@ func (p Policy) ProposalTTL() time.Duration {
 	return min(max(p.SuggestionTTL, MinSuggestionTTL), MaxSuggestionTTL)
 }
 
-// Levelled reports whether the policy can propose an action of high confidence that does not ask for
-// it.
+// Levelled reports whether the policy names a level other than AutomationFull, or actions to approve.
+// Other policies propose only actions that ask for it or have a low confidence.
 func (p Policy) Levelled() bool {
 	return p.Automation != "" && p.Automation != AutomationFull || len(p.Approve) > 0
 }

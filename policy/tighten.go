@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -113,10 +114,13 @@ func Tighten(theirs, mine Section) (Policy, []Loosening) {
 		UnknownAction:   t.unknownAction(theirs.UnknownAction, mine.UnknownAction),
 		Labels:          t.labels(valueOf(theirs.Labels), valueOf(mine.Labels)),
 		AgentMay:        t.list("agent_may", theirs.AgentMay, mine.AgentMay, coversGlob),
-		ShadowPeriod:    mine.ShadowPeriod, // neither a longer nor a shorter period is stricter
-	}
-	if s.ShadowPeriod == nil {
-		s.ShadowPeriod = theirs.ShadowPeriod
+		Automation:      t.automation(theirs.Automation, mine.Automation),
+		Approve:         union(mine.Approve, theirs.Approve),
+
+		// None of these has a stricter value.
+		ShadowPeriod:  cmp.Or(mine.ShadowPeriod, theirs.ShadowPeriod),
+		Suggestions:   cmp.Or(mine.Suggestions, theirs.Suggestions),
+		SuggestionTTL: cmp.Or(mine.SuggestionTTL, theirs.SuggestionTTL),
 	}
 	return s.Policy(), t.found
 }
@@ -186,13 +190,30 @@ func (t *tightening) unknownAction(theirs, mine string) string {
 	return theirs
 }
 
-func (t *tightening) labels(theirs, mine Labels) *Labels {
-	out := Labels{Allow: t.list("labels.allow", theirs.Allow, mine.Allow, text.MatchLabel), Deny: mine.Deny}
-	for _, glob := range theirs.Deny {
-		if !slices.Contains(out.Deny, glob) {
-			out.Deny = append(slices.Clip(out.Deny), glob)
+// automation returns the stricter level. Absent means AutomationFull, which is the loosest one.
+func (t *tightening) automation(theirs, mine Automation) Automation {
+	switch {
+	case mine == "":
+		return theirs
+	case theirs == "" || !theirs.stricter(mine):
+		return mine
+	}
+	t.found = append(t.found, Loosening{Field: "automation", Counts: string(theirs)})
+	return theirs
+}
+
+// union returns the elements of a, and those of b that a does not have.
+func union(a, b []string) []string {
+	for _, e := range b {
+		if !slices.Contains(a, e) {
+			a = append(slices.Clip(a), e)
 		}
 	}
+	return a
+}
+
+func (t *tightening) labels(theirs, mine Labels) *Labels {
+	out := Labels{Allow: t.list("labels.allow", theirs.Allow, mine.Allow, text.MatchLabel), Deny: union(mine.Deny, theirs.Deny)}
 	if mine.Allow != nil && theirs.Allow != nil {
 		// The intersection of two lists of globs cannot be written as one list, so both are kept.
 		out.Allow, out.Within = mine.Allow, theirs.Allow

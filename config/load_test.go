@@ -100,6 +100,9 @@ func showConfig(c *Config) string {
 	if p.CommentInterval != 0 || p.MaxComments != 0 || p.MaxWrites != 0 {
 		fmt.Fprintf(&b, "interval=%s comments=%d writes=%d\n", p.CommentInterval, p.MaxComments, p.MaxWrites)
 	}
+	if p.Automation != "" || p.Approve != nil || p.Suggestions != "" || p.SuggestionTTL != 0 {
+		fmt.Fprintf(&b, "automation=%q approve=%q suggestions=%q ttl=%s\n", p.Automation, p.Approve, p.Suggestions, p.SuggestionTTL)
+	}
 	fmt.Fprintf(&b, "llm %q %q memory %q %q\n", c.LLM.Provider, c.LLM.Model, c.Memory.Store, c.Memory.Path)
 	when := "when no rule fired"
 	if c.Agent.When != nil {

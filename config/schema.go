@@ -21,7 +21,7 @@ func Schema() map[string]any {
 	parts["disable"] = object{"items": rules.IDSchema()}
 	parts["agent.when"] = rules.ConditionSchema()
 	actions, limits := object{"items": object{"enum": knownActions(nil)}}, limitsSchema()
-	parts["policy.actions"], parts["agent.may"] = actions, actions
+	parts["policy.actions"], parts["policy.approve"], parts["agent.may"] = actions, actions, actions
 	parts["limits"], parts["policy.limits"] = limits, limits
 	s := table().Schema(reflect.TypeFor[sections](), parts)
 	s["$id"], s["title"] = SchemaID, "Configuration and rule files of Foreman"

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/org/foreman-action/internal/config/schema"
 	"github.com/org/foreman-action/internal/yamlfile"
@@ -33,8 +34,18 @@ func table(own ...protocol.ActionSpec) schema.Table {
 	}, policyKeys(knownActions(own)), modelKeys(), agentKeys(knownActions(own)))
 }
 
+// names returns the values of a type of texts as texts.
+func names[T ~string](values []T) []string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		list[i] = string(v)
+	}
+	return list
+}
+
 func policyKeys(actions []string) schema.Table {
 	const (
+		day       = 24 * time.Hour
 		limitsDoc = "Maximum number of actions of each type per event; 0 forbids. Absent types have a default."
 		labelsDoc = "Which labels may be added or removed, for rules and agents alike."
 		allowDoc  = "Names of labels, in any case; * stands for any characters. Absent: every label; empty: none."
@@ -67,6 +78,13 @@ func policyKeys(actions []string) schema.Table {
 		{Path: "policy.max_scanned_issues", Rule: schema.Between(1, policy.MaxScannable), JSON: object{},
 			Doc: "Maximum number of issues that a scheduled run decides on."},
 		{Path: "policy.shadow_period", Rule: schema.Positive(), Doc: "How long people have to take an action that shadow mode predicted."},
+		{Path: "policy.automation", Rule: schema.OneOf(names(policy.Automations())...),
+			Doc: "Level from which actions are carried out without a person's answer: full_control (none), cautious (high confidence), balanced (high and medium), full (all but low). The others are proposed. Absent: full."},
+		{Path: "policy.approve", Rule: schema.Each(action(actions)), Doc: "Types of actions that are always proposed to a person first."},
+		{Path: "policy.suggestions", Rule: schema.OneOf(names(policy.AllSuggestions())...),
+			Doc: "Where proposals are shown: auto (GitHub's panel where it is seen to be on, else a comment), github (the panel is on), comment, or off (skip what would be proposed). Absent: auto."},
+		{Path: "policy.suggestion_ttl", Rule: schema.Days(int(policy.MinSuggestionTTL/day), int(policy.MaxSuggestionTTL/day)),
+			Doc: "How long a proposal waits for an answer, 1d to 365d. Absent: 30d."},
 	}
 }
 

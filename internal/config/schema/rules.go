@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/internal/yamlfile"
 )
@@ -43,6 +44,16 @@ func ZeroOrMore() Rule {
 	return Rule{nil, func(v Value) {
 		if sign(v.Go) < 0 {
 			v.Problemf("want more than 0, or 0 for no limit")
+		}
+	}}
+}
+
+// Days permits durations from one number of days to another, including both.
+func Days(from, to int) Rule {
+	const day = 24 * time.Hour
+	return Rule{nil, func(v Value) {
+		if d := time.Duration(v.Go.Int()); d < time.Duration(from)*day || d > time.Duration(to)*day {
+			v.Problemf("want %dd to %dd", from, to)
 		}
 	}}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/org/foreman-action/policy"
 )
@@ -15,14 +16,15 @@ import (
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	var none policy.Policy
-	rates, days := none.RateLimits(), none.Grace().Hours()/24
+	rates, days := none.RateLimits(), func(d time.Duration) float64 { return d.Hours() / 24 }
 	defaults := map[string]string{
 		"policy.comment_interval":       fmt.Sprintf("%.0f h", rates.Interval.Hours()),
 		"policy.max_comments_per_issue": fmt.Sprint(rates.Comments),
 		"policy.max_writes_per_hour":    fmt.Sprint(rates.Writes),
 		"policy.comment_length":         thousands(policy.MaxCommentLength) + " characters",
 		"policy.max_scanned_issues":     fmt.Sprintf("%d, at most %s", none.Scanned(), thousands(policy.MaxScannable)),
-		"policy.shadow_period":          fmt.Sprintf("%.0f days", days),
+		"policy.shadow_period":          fmt.Sprintf("%.0f days", days(none.Grace())),
+		"policy.suggestion_ttl":         fmt.Sprintf("%.0f days, at most %.0f", days(none.ProposalTTL()), days(policy.MaxSuggestionTTL)),
 	}
 	keys := string(pages(t)["docs/server/keys.md"])
 	row := regexp.MustCompile("(?m)^\\| [^|\n]+ \\| ([^|\n]+) \\| `([^`\n]+)` \\|$")

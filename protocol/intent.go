@@ -65,11 +65,12 @@ func ParseConfidence(raw json.RawMessage) (Confidence, error) {
 		if err := json.Unmarshal(raw, &s); err != nil {
 			return "", wantConfidence(cut(string(raw)))
 		}
-		word := Confidence(strings.ToLower(s))
-		if !slices.Contains(Confidences(), word) {
-			return "", wantConfidence(strconv.Quote(cut(s)))
+		for _, word := range Confidences() {
+			if strings.EqualFold(s, string(word)) {
+				return word, nil
+			}
 		}
-		return word, nil
+		return "", wantConfidence(strconv.Quote(cut(s)))
 	case "a number":
 		n, err := strconv.ParseFloat(strings.TrimSpace(string(raw)), 64)
 		switch {
@@ -105,7 +106,9 @@ func (a ActionItem) Intent() (Intent, error) {
 	if err != nil {
 		wrong = append(wrong, err.Error())
 	}
-	in.Rationale = text
+	if !blank(text) {
+		in.Rationale = text
+	}
 	if raw, ok := a.present(ParamSuggest); ok {
 		if err := json.Unmarshal(raw, &in.Suggest); err != nil {
 			wrong = append(wrong, fmt.Sprintf("%s: want true or false, got %s", ParamSuggest, kind(raw)))

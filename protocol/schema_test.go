@@ -63,8 +63,8 @@ func validate(t testing.TB, schema string, data []byte) error {
 	return all[schema].Validate(doc)
 }
 
-// checked runs a parser. For actions of known types it also runs ActionSpec.Check, because the
-// schemas check parameters, too.
+// checked runs a parser and ActionItem.Intent. For actions of known types it also runs
+// ActionSpec.Check, because the schemas check parameters, too.
 func checked(t testing.TB, file string, data []byte) error {
 	t.Helper()
 	m, err := parse(t, file, data)
@@ -79,6 +79,9 @@ func checked(t testing.TB, file string, data []byte) error {
 		items = []protocol.ActionItem{m}
 	}
 	for _, a := range items {
+		if _, err := a.Intent(); err != nil {
+			return err
+		}
 		if spec, ok := protocol.SpecOf(a.Type); ok {
 			if err := spec.Check(a); err != nil {
 				return err
@@ -110,6 +113,7 @@ func values() []any {
 		json.Number("9007199254740991"), json.Number("9007199254740992"), json.Number("9223372036854775807"),
 		json.Number("9223372036854775808"), json.Number("1e30"), json.Number("12345678901234567890123"),
 		"", " ", "\t\n\v\f\r", "\u00a0", "\u0085\u2003\u3000", "\u200b", "\ufeff", "bug", "7", "not_planned", "Completed", "eyes", "é", "\u0000",
+		"high", "Medium", "LOW", " high", "high\n", "H\u0130GH", "0.9", "true", 0.9, 0.6, 1.2, -0.1,
 		[]any{}, []any{"a"}, []any{"a", "b"}, []any{"a", ""}, []any{" "}, []any{nil}, []any{"a", 1}, []any{[]any{"a"}}, map[string]any{}, map[string]any{"a": "b"},
 	}
 	for _, s := range protocol.ActionSpecs() {
@@ -152,15 +156,21 @@ func TestSchemaAgreesOnParameters(t *testing.T) {
 				invalid++
 			}
 		}
-		try()
+		names := protocol.IntentParams()
 		for _, p := range spec.Params {
-			was := base[p.Name]
-			for _, base[p.Name] = range values() {
+			names = append(names, p.Name)
+		}
+		try()
+		for _, name := range names {
+			was, given := base[name]
+			for _, base[name] = range values() {
 				try()
 			}
-			delete(base, p.Name)
+			delete(base, name)
 			try()
-			base[p.Name] = was
+			if given {
+				base[name] = was
+			}
 		}
 	}
 	if valid < 100 || invalid < 100 {

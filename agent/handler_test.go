@@ -147,14 +147,24 @@ func TestReady(t *testing.T) {
 	}
 }
 
+// proposal is an action with the parameters that every action may have.
+const proposal = `{"type":"add_label","confidence":0.95,"label":"bug","rationale":"it <crashes>","suggest":true}`
+
+// proposing decides with the action proposal.
+func proposing(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
+	var a protocol.ActionItem
+	err := json.Unmarshal([]byte(proposal), &a)
+	return protocol.DecisionMessage{Decision: protocol.LabelAndRespond, Actions: []protocol.ActionItem{a}}, err
+}
+
 // TestRemoteAndHandler connects a Remote and a Handler, which exchange whole tasks.
 func TestRemoteAndHandler(t *testing.T) {
 	t.Parallel()
-	srv := httptest.NewServer(agent.NewHandler(agent.HandlerOptions{Decide: skipAfter(0)}))
+	srv := httptest.NewServer(agent.NewHandler(agent.HandlerOptions{Decide: proposing}))
 	t.Cleanup(srv.Close)
 	d, err := newRemote(t, agent.RemoteOptions{URL: srv.URL}).Decide(t.Context(), theTask())
-	if err != nil || d.Decision != protocol.Skip {
-		t.Errorf("got %v, %v", d, err)
+	if err != nil || len(d.Actions) != 1 || d.Actions[0].String() != proposal {
+		t.Errorf("got %v, %v, want %s", d, err, proposal)
 	}
 }
 

@@ -104,15 +104,15 @@ func TestWorkerAndServer(t *testing.T) {
 	first := r.add(t, "first")
 	client := newClient(t, agent.ClientOptions{URL: r.url, AgentURL: "HTTP://Agent:9001/task/", Wait: 30 * time.Second})
 	drained := make(chan struct{})
-	w, err := agent.NewWorker(agent.WorkerOptions{Client: client, Decide: skipAfter(0), Concurrency: 2, Drained: func() { close(drained) }})
+	w, err := agent.NewWorker(agent.WorkerOptions{Client: client, Decide: proposing, Concurrency: 2, Drained: func() { close(drained) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
-	if d := r.wait(t, first); d.Decision != protocol.Skip {
-		t.Errorf("got %v", d)
+	if d := r.wait(t, first); len(d.Actions) != 1 || d.Actions[0].String() != proposal {
+		t.Errorf("got %v, want %s", d, proposal)
 	}
 	r.wait(t, r.add(t, "second"), r.add(t, "third")) // long polling finds it without a nudge
 	stop()

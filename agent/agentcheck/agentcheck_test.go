@@ -105,23 +105,32 @@ func TestWrongWire(t *testing.T) {
 	})
 }
 
-// TestInvalidDecision checks that the report on an invalid decision contains the invalid value, which
-// follows the list of the valid ones.
+// TestInvalidDecision checks that the report on an invalid decision contains the place of the
+// mistake, the valid values and the invalid one.
 func TestInvalidDecision(t *testing.T) {
 	t.Parallel()
-	for wire, id := range map[string]string{agentcheck.Queue: "decision", agentcheck.Sync: "sync-decision"} {
-		t.Run(wire, func(t *testing.T) {
+	const intent = "action 2: add_label: confidence: want low, medium, high or a number from 0 to 1, got 1.2; " +
+		"rationale: want a string, got a number; suggest: want true or false, got a string"
+	tests := []struct{ wire, fault, id, want string }{
+		{agentcheck.Queue, "odd-decision", "decision", `or 'skip', got "maybe"`},
+		{agentcheck.Sync, "odd-decision", "sync-decision", `or 'skip', got "maybe"`},
+		{agentcheck.Queue, "odd-intent", "actions", intent},
+		{agentcheck.Sync, "odd-intent", "sync-decision", intent},
+	}
+	for _, tt := range tests {
+		t.Run(tt.fault+"/"+tt.wire, func(t *testing.T) {
 			t.Parallel()
+			wire := tt.wire
 			synctest.Test(t, func(t *testing.T) {
 				report := checkAgent(t, wire, func(ctx context.Context, n *network, harness string) func(context.Context) error {
 					ctx, stop := context.WithCancel(ctx)
-					a := &faultyAgent{net: n, harness: harness, self: "http://agent:9001", fault: "odd-decision", sync: wire == agentcheck.Sync, noQueue: wire == agentcheck.Sync}
+					a := &faultyAgent{net: n, harness: harness, self: "http://agent:9001", fault: tt.fault, sync: wire == agentcheck.Sync, noQueue: wire == agentcheck.Sync}
 					a.start(ctx)
 					return func(context.Context) error { stop(); a.all.Wait(); return nil }
 				})
 				for _, c := range report.Checks {
-					if c.ID == id && !strings.HasSuffix(c.Got, `or 'skip', got "maybe"`) {
-						t.Errorf("got %s: %q", c.Result, c.Got)
+					if c.ID == tt.id && !strings.HasSuffix(c.Got, tt.want) {
+						t.Errorf("got %s: %q, want it to end in %q", c.Result, c.Got, tt.want)
 					}
 				}
 			})
@@ -172,6 +181,10 @@ func TestFaults(t *testing.T) {
 		{"", slow * 2, "queue", nil},
 		{"odd-action", 0, "queue", []string{"actions"}},
 		{"bare-action", 0, "queue", []string{"actions"}},
+		{"intent", 0, "queue", nil},
+		{"intent", 0, "sync", nil},
+		{"odd-intent", 0, "queue", []string{"actions"}},
+		{"odd-intent", 0, "sync", []string{"sync-decision", "actions"}},
 		{"skip-with-actions", 0, "queue", []string{"actions"}},
 		{"accepts-all", 0, "queue", []string{"malformed-nudge"}},
 		{"falls-over", 0, "queue", []string{"malformed-nudge"}},

@@ -265,6 +265,16 @@ func (a *faultyAgent) decide(task protocol.TaskMessage) (map[string]any, bool) {
 		d["actions"] = []any{map[string]any{"type": "explode"}}
 	case a.is("bare-action"):
 		d["actions"] = []any{map[string]any{"type": "add_label"}}
+	case a.is("intent"):
+		d["actions"] = []any{
+			map[string]any{"type": "add_label", "label": "bug", "confidence": "High", "rationale": "it crashes", "suggest": true},
+			map[string]any{"type": "add_label", "label": "docs", "confidence": 0.6, "rationale": nil, "suggest": false},
+		}
+	case a.is("odd-intent"):
+		d["actions"] = []any{
+			map[string]any{"type": "add_label", "label": "bug", "confidence": 0.9},
+			map[string]any{"type": "add_label", "label": "docs", "confidence": 1.2, "rationale": 7, "suggest": "yes"},
+		}
 	case a.is("skip-with-actions"):
 		d["decision"] = "skip"
 	case a.is("other-task"):

@@ -99,6 +99,9 @@ func wrongAction(m protocol.DecisionMessage) string {
 		if err := spec.Check(a); err != nil {
 			return fmt.Sprintf("action %d: %s", i+1, short(err.Error()))
 		}
+		if _, err := a.Intent(); err != nil {
+			return fmt.Sprintf("action %d: %s: %s", i+1, a.Type, short(err.Error()))
+		}
 	}
 	if !m.Decision.Writes() && len(m.Actions) > 0 {
 		return fmt.Sprintf("the decision %s has %d actions, which are not carried out", m.Decision, len(m.Actions))

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -34,6 +35,8 @@ type Options struct {
 	Now    func() time.Time // nil: time.Now
 	// Fence returns an unpredictable text of letters and digits; nil means crypto/rand.
 	Fence func() string
+	// Log logs which values of the model are dropped; nil: no log.
+	Log *slog.Logger
 }
 
 // An Agent decides on tasks. It is safe for concurrent use.
@@ -51,6 +54,9 @@ func New(o Options) (*Agent, error) {
 	o.Now = wait.Clock(o.Now)
 	if o.Fence == nil {
 		o.Fence = rand.Text
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Agent{o, &guard{window: o.Window, kept: map[string]*kept{}}}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,31 @@ func render(t *testing.T, d protocol.DecisionMessage) string {
 	return fmt.Sprintf("%s %s: %s", d.Decision, actions, d.Rationale)
 }
 
+// intent returns a model's answer with one action that has further parameters.
+func intent(params string) string {
+	return `{"decision":"label_and_respond","rationale":"r","actions":[{"type":"add_label","label":"bug",` + params + `}]}`
+}
+
+// TestLog checks that the log names each dropped value of a model, on one line.
+func TestLog(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	m := &model{says: intent(`"confidence":"sure\u001b[31m\n","rationale":"fine","suggest":1`)}
+	a := newAgent(t, issueagent.Options{Model: m, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if _, err := a.Decide(t.Context(), taskOn(t, "t1", nil, "")); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != 2 || strings.Contains(log.String(), "\x1b[") {
+		t.Fatalf("got the log %q", log.String())
+	}
+	for i, want := range []string{"confidence: want low, medium, high or a number from 0 to 1", "suggest: want true or false, got a number"} {
+		if !strings.Contains(lines[i], want) || !strings.Contains(lines[i], "task=t1 action=add_label") {
+			t.Errorf("got %q, want %q", lines[i], want)
+		}
+	}
+}
+
 // TestAnswers checks the decisions from a model's answers.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
@@ -99,6 +125,12 @@ func TestAnswers(t *testing.T) {
 		{"closing", `{"decision":"close","rationale":"r","actions":[{"type":"close_issue"}]}`, "skip []: r; left out: close_issue, which is not allowed"},
 		{"escalate with actions", `{"decision":"escalate","rationale":"r","actions":[{"type":"comment","body":"x"}]}`,
 			"escalate []: r; left out: comment, because the decision is escalate"},
+		{"intent", intent(`"confidence":"high","rationale":"it says so","suggest":true`), `label_and_respond [{"type":"add_label","label":"bug","confidence":"high","rationale":"it says so","suggest":true}]: r`},
+		{"intent of other words", intent(`"confidence":0.7,"rationale":null,"suggest":false`), `label_and_respond [{"type":"add_label","label":"bug","confidence":0.7,"rationale":null,"suggest":false}]: r`},
+		{"wrong confidence", intent(`"confidence":"sure","suggest":true,"x":1`), `label_and_respond [{"type":"add_label","label":"bug","suggest":true,"x":1}]: r`},
+		{"wrong intent", intent(`"confidence":1.2,"rationale":["a"],"suggest":"yes"`), bug},
+		{"wrong intent of a refused action", strings.Replace(intent(`"confidence":1.2`), `"bug"`, `"P0"`, 1),
+			`skip []: r; left out: the label "P0", which is not in the configured list`},
 		{"other label", `{"decision":"close","rationale":"r","actions":[{"type":"add_label","label":"P0"}]}`,
 			`skip []: r; left out: the label "P0", which is not in the configured list`},
 	}
@@ -152,6 +184,11 @@ func TestPrompt(t *testing.T) {
 		parts := strings.Split(p.Text, "\n"+fence+"\n")
 		if len(parts) != 3 || strings.Contains(parts[0]+parts[2]+p.System, "HOSTILE") || !strings.Contains(p.System, fence) {
 			t.Errorf("the fence does not hold: %d parts", len(parts))
+		}
+		for _, want := range append(protocol.IntentParams(), "at most 280 characters; copy no text of the issue") {
+			if !strings.Contains(p.System, want) {
+				t.Errorf("the prompt lacks %q", want)
+			}
 		}
 		if len(p.Text) > 40_000 || strings.Contains(p.Text, "\nsystem:") {
 			t.Errorf("got a prompt of %d bytes", len(p.Text))
@@ -335,6 +372,7 @@ func FuzzDecide(f *testing.F) {
 	f.Add([]byte(`{"number":7}`), `{"decision":"close","actions":[{"type":"comment","body":"x"}]}`)
 	f.Add([]byte(`{"number":7,"labels":["a",{"name":"b"},null]}`), "```{")
 	f.Add([]byte(`[]`), `{"decision":"skip"}`)
+	f.Add([]byte(`{"number":7}`), `{"decision":"close","actions":[{"type":"comment","body":"x","confidence":1.2,"suggest":"yes","rationale":7}]}`)
 	f.Fuzz(func(t *testing.T, payload []byte, says string) {
 		a := newAgent(t, issueagent.Options{Model: &model{says: says}})
 		d, err := a.Decide(t.Context(), protocol.TaskMessage{TaskID: "t1", Repo: "o/r", Payload: payload})
@@ -350,6 +388,9 @@ func FuzzDecide(f *testing.F) {
 			t.Errorf("%s: %v", data, err)
 		}
 		for _, item := range again.Actions {
+			if _, err := item.Intent(); err != nil {
+				t.Errorf("action %s: %v", item, err)
+			}
 			if spec, ok := protocol.SpecOf(item.Type); !ok || spec.Check(item) != nil || item.Type == protocol.ActionCloseIssue && !strings.Contains(string(payload), "allow_close") {
 				t.Errorf("action %s", item)
 			}

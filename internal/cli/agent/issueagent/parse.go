@@ -2,6 +2,7 @@ package issueagent
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/protocol"
@@ -71,4 +72,39 @@ func take(o map[string]json.RawMessage) parsed {
 		s.items = append(s.items, item)
 	}
 	return s
+}
+
+// withoutWrongIntent drops the wrong values of the parameters that every action may have, and
+// returns their mistakes. A harness would refuse the action because of them.
+func withoutWrongIntent(item protocol.ActionItem) (protocol.ActionItem, []error) {
+	var wrong []error
+	kept := map[string]any{}
+	for _, name := range item.ParamNames() {
+		raw, _ := item.Param(name)
+		if slices.Contains(protocol.IntentParams(), name) {
+			if err := wrongIntent(name, raw); err != nil {
+				wrong = append(wrong, err)
+				continue
+			}
+		}
+		kept[name] = raw
+	}
+	if len(wrong) == 0 {
+		return item, nil
+	}
+	again, err := protocol.NewAction(item.Type, kept)
+	if err != nil {
+		// Raw JSON of a decoded item can always be encoded.
+		panic("issueagent: encode the parameters of an action: " + err.Error())
+	}
+	return again, wrong
+}
+
+// wrongIntent returns the mistake in one of the parameters that every action may have.
+func wrongIntent(name string, raw json.RawMessage) error {
+	alone, err := protocol.NewAction("", map[string]any{name: raw})
+	if err == nil {
+		_, err = alone.Intent()
+	}
+	return err
 }

@@ -101,7 +101,8 @@ func Command(env process.Env) *cobra.Command {
 
 // Run serves the agent until ctx ends.
 func Run(ctx context.Context, o Options) error {
-	decider, err := decider(ctx, o)
+	log := slog.New(slog.NewTextHandler(o.Env.Stderr, nil))
+	decider, err := decider(ctx, o, log)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,6 @@ func Run(ctx context.Context, o Options) error {
 	if host, port, err := net.SplitHostPort(o.Listen); err != nil || host != "" && !address.ValidHost(host) || port != "0" && (port == "" || !address.ValidPort(port)) {
 		return command.Usagef("--listen: want an address such as 127.0.0.1:8000, got %q", o.Listen)
 	}
-	log := slog.New(slog.NewTextHandler(o.Env.Stderr, nil))
 	var ready atomic.Bool
 	var worker *agent.Worker
 	handler := agent.HandlerOptions{Ready: ready.Load}
@@ -243,12 +243,12 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, worker *agent.Wo
 }
 
 // decider returns the agent that the options describe.
-func decider(ctx context.Context, o Options) (*issueagent.Agent, error) {
+func decider(ctx context.Context, o Options, log *slog.Logger) (*issueagent.Agent, error) {
 	cfg, err := configuration(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	options := issueagent.Options{Labels: o.Labels, Window: o.Window, Now: o.Env.Now}
+	options := issueagent.Options{Labels: o.Labels, Window: o.Window, Now: o.Env.Now, Log: log}
 	if o.Window <= 0 {
 		options.Window = -1
 	}

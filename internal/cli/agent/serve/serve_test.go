@@ -19,11 +19,11 @@ import (
 )
 
 // TestAgentServeModel checks the agent with a model that repeats the prompt injection of an
-// issue: labels that were not offered are dropped, and the key appears nowhere.
+// issue: labels that were not offered and a wrong confidence are dropped, and the key appears nowhere.
 func TestAgentServeModel(t *testing.T) {
 	t.Parallel()
 	const says = "Here it is:\n```json\n{\"decision\": \"label_and_respond\", \"rationale\": \"a bug\", \"actions\": [" +
-		`{"type": "add_label", "label": "bug"}, {"type": "close_issue"}, {"type": "explode"}, {"type": "add_label", "label": "pwned"}]}` + "\n```\nAnything else?"
+		`{"type": "add_label", "label": "bug", "rationale": "it crashes", "confidence": "sure"}, {"type": "close_issue"}, {"type": "explode"}, {"type": "add_label", "label": "pwned"}]}` + "\n```\nAnything else?"
 	prompts := make(chan llmtest.Request, 100)
 	model := llmtest.New(t, llmtest.Anthropic, func(r llmtest.Request) llmtest.Answer {
 		prompts <- r
@@ -75,6 +75,9 @@ func TestAgentServeModel(t *testing.T) {
 	}
 	if len(prompts) == 0 {
 		t.Error("the model was not asked")
+	}
+	if want := "dropped a wrong value of the model"; !strings.Contains(log.String(), want) {
+		t.Errorf("the log lacks %q", want)
 	}
 	if strings.Contains(log.String(), llmtest.Key) {
 		t.Error("the log holds the key")

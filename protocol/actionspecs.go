@@ -272,7 +272,8 @@ func SpecOf(name string) (spec ActionSpec, ok bool) {
 }
 
 // Check returns an error for a required parameter that is missing or empty, a value of a wrong
-// type, or a value outside its enum. Unknown parameters are ignored.
+// type, or a value outside its enum. Unknown parameters are ignored. [ActionItem.Intent] checks the
+// parameters that every action may have.
 func (s ActionSpec) Check(a ActionItem) error {
 	var wrong []string
 	for _, p := range s.Params {

@@ -94,13 +94,16 @@ func formCall(function string, field *forms.Field, where ast.Node) ast.Node {
 	return call(function, where, at(&ast.ConstantNode{Value: field}, where))
 }
 
+// formNil is the function for the comparison of a form field with nil.
+const formNil = "__form_nil"
+
 // fieldOf returns the form field of a resolved node, or nil.
 func fieldOf(n ast.Node) *forms.Field {
 	if chain, ok := n.(*ast.ChainNode); ok {
 		n = chain.Node
 	}
 	c, ok := n.(*ast.CallNode)
-	if !ok || len(c.Arguments) != 2 {
+	if !ok || len(c.Arguments) != 2 || syntax.Calls(c, formNil) {
 		return nil
 	}
 	constant, ok := c.Arguments[1].(*ast.ConstantNode)
@@ -168,14 +171,14 @@ func asksNil(n *ast.BinaryNode, vars map[string]*forms.Field) ast.Node {
 		if left == nil || !isNil {
 			return nil
 		}
-		asked := formCall("__form_nil", left, n)
+		asked := formCall(formNil, left, n)
 		if n.Operator == "!=" {
 			return at(&ast.UnaryNode{Operator: "not", Node: asked}, n)
 		}
 		return asked
 	case "??":
 		if left != nil {
-			return at(&ast.ConditionalNode{Cond: formCall("__form_nil", left, n), Exp1: n.Right, Exp2: n.Left}, n)
+			return at(&ast.ConditionalNode{Cond: formCall(formNil, left, n), Exp1: n.Right, Exp2: n.Left}, n)
 		}
 	}
 	return nil

@@ -80,13 +80,9 @@ func (e *Explainer) Judge(x *Expression) (bool, error) {
 
 // Explain evaluates a condition part by part. It returns nil after maxEvaluated parts.
 func (e *Explainer) Explain(x *Expression) *Part {
-	if e.evaluated >= maxEvaluated {
+	if !e.prepare(x) {
 		return nil
 	}
-	if e.compiler == nil {
-		e.compiler = NewCompiler(e.names)
-	}
-	e.compiler = e.compiler.WithEvents(x.code.on)
 	tree, err := x.parse()
 	if err != nil {
 		return &Part{Text: x.src, Error: err.Error()}
@@ -98,6 +94,18 @@ func (e *Explainer) Explain(x *Expression) *Part {
 	w := e.node(tree.Node)
 	w.Text = x.src
 	return &w
+}
+
+// prepare prepares the compiler for the parts of a condition. It is false after maxEvaluated parts.
+func (e *Explainer) prepare(x *Expression) bool {
+	if e.evaluated >= maxEvaluated {
+		return false
+	}
+	if e.compiler == nil {
+		e.compiler = NewCompiler(e.names)
+	}
+	e.compiler = e.compiler.WithEvents(x.code.on)
+	return true
 }
 
 // declares reports whether a node declares a variable, or contains several expressions in a row.

@@ -137,6 +137,7 @@ func docDoubts() []doubt {
 	return []doubt{
 		{"issues.opened", `event.label == "bug"`, "only the events labeled and unlabeled have a label; so do assignee and milestone", "event.label is always empty", `label("bug")`},
 		{"issues.opened", `command("triage")`, "only the events of `issue_comment` have a comment", "always empty", "listen to `issue_comment.created`"},
+		{"issue_comment.created", `command("accept")`, "`/foreman accept` and `/foreman reject` answer proposals; Foreman carries that out, too", "answers a proposal", `command("approve")`},
 		{"issues.opened", `pr.draft`, "issues have no fields of a pull request, and no files", "always empty", "listen to `pull_request.opened`"},
 		{"issues.opened", `event.action == "labeled"`, "the rule does not listen to it", "is never", "listen to `issues.labeled`"},
 		{"issue_comment.created", `issue.author == "@octocat"`, "a login has no @", "a login has no @", `issue.author == "octocat"`},

@@ -147,11 +147,21 @@ func (f *finder) call(n *ast.CallNode) {
 	switch callee.Value {
 	case "command":
 		f.commented(n, "command()")
+		f.answers(n)
 	case "any_file", "all_files":
 		f.pull(n, callee.Value+"()")
 		f.globs(n.Arguments)
 	case "matches_glob":
 		f.globs(n.Arguments[min(1, len(n.Arguments)):])
+	}
+}
+
+// answers reports a command with which people answer proposals.
+func (f *finder) answers(n *ast.CallNode) {
+	for _, arg := range n.Arguments {
+		if name, _ := syntax.ConstantText(arg); name == "accept" || name == "reject" {
+			f.add(n, "/foreman %[1]s answers a proposal, and Foreman carries that out, too; choose another name than %[1]s", name)
+		}
 	}
 }
 

@@ -96,6 +96,20 @@ func (c *compiled) has(match func(action.Action) bool) bool {
 	return slices.ContainsFunc(c.all(), func(r *rule) bool { return slices.ContainsFunc(r.actions, match) })
 }
 
+// Intents implements [ruleset.Rules].
+func (c *compiled) Intents() []ruleset.ActionIntent {
+	var list []ruleset.ActionIntent
+	for _, r := range c.all() {
+		for _, a := range r.actions {
+			i := ruleset.ActionIntent{Action: a.Name(), Confidence: a.Intent().Confidence, Suggest: a.Intent().Suggest}
+			if a.Proposable() && !slices.Contains(list, i) {
+				list = append(list, i)
+			}
+		}
+	}
+	return list
+}
+
 // UsesLabels implements [ruleset.Rules].
 func (c *compiled) UsesLabels() bool {
 	return slices.ContainsFunc(c.all(), func(r *rule) bool { return r.when != nil && r.when.ReadsLabels() })

@@ -32,6 +32,7 @@ func Limits() []Limit {
 		{"a text of an action", template.MaxParts, "`{{ }}`"},
 		{"", action.MaxMarkdown, "characters of a comment"},
 		{"", action.MaxName, "characters of any other parameter"},
+		{"", action.MaxRationale, "characters of a rationale"},
 		{"a value from `{{ }}`", action.MaxForeign, "characters in a comment"},
 		{"a rule", action.MaxActions, "actions"},
 		{"a list of an action", action.MaxList, "items"},

@@ -61,7 +61,7 @@ var idPattern = text.Regexp(`^[a-z0-9][a-z0-9_-]*$`)
 // compileRule compiles one item of "rules". Mistakes are recorded in f.
 func compileRule(c *expression.Compiler, specs []protocol.ActionSpec, f *yamlfile.File, n *yaml.Node) *rule {
 	var keys ruleKeys
-	f.Decode(n, &keys)
+	f.Decode(withoutIntent(f, n), &keys)
 	r := &rule{file: f, node: n, on: events.Decode(f, keys.On), stop: keys.Stop, override: keys.OverrideHumans, together: keys.Together, undo: keys.ElseUndo}
 	if keys.On != nil {
 		c = c.WithEvents(r.on)
@@ -81,6 +81,24 @@ func compileRule(c *expression.Compiler, specs []protocol.ActionSpec, f *yamlfil
 	r.checkPulls()
 	r.checkUndo()
 	return r
+}
+
+// withoutIntent returns the node of a rule without the keys that belong beside the parameters of an
+// action, which it records as mistakes.
+func withoutIntent(f *yamlfile.File, n *yaml.Node) *yaml.Node {
+	if n.Kind != yaml.MappingNode {
+		return n
+	}
+	out := *n
+	out.Content = nil
+	for key, value := range yamlfile.Pairs(n) {
+		if hint := action.Misplaced(key.Value); hint != "" {
+			f.Problemf(key, "unknown key %q%s", key.Value, hint)
+			continue
+		}
+		out.Content = append(out.Content, key, value)
+	}
+	return &out
 }
 
 func decodeID(f *yamlfile.File, n *yaml.Node) string {

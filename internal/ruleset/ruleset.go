@@ -53,6 +53,10 @@ type Rules interface {
 	NeverAgain() bool
 	// ClosesLater reports whether any rule closes issues after a grace period.
 	ClosesLater() bool
+	// Intents returns the actions of the rules with what the rules state about proposing them, each
+	// combination once, in the order of the rules. Actions that are never proposed are left out, such as
+	// escalate.
+	Intents() []ActionIntent
 	// UsesLabels reports whether the condition of any rule reads the issue's labels.
 	UsesLabels() bool
 	// UsesMemory reports whether any rule depends on the memory of the issue: its condition or an
@@ -106,6 +110,7 @@ func (none) Knows(string) bool                       { return false }
 func (none) Commands() []string                      { return nil }
 func (none) NeverAgain() bool                        { return false }
 func (none) ClosesLater() bool                       { return false }
+func (none) Intents() []ActionIntent                 { return nil }
 func (none) UsesLabels() bool                        { return false }
 func (none) UsesMemory() bool                        { return false }
 func (none) UndoesByMemory() bool                    { return false }

@@ -2,8 +2,16 @@ package ruleset
 
 import (
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/problem"
 )
+
+// An ActionIntent is the type of an action with what a rule states about proposing it.
+type ActionIntent struct {
+	Action     string
+	Confidence protocol.Confidence // empty: not stated
+	Suggest    bool                // it must be proposed to a person first
+}
 
 // A LabelVerb is the use of a label in a rule.
 type LabelVerb int

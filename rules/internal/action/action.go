@@ -34,6 +34,7 @@ type Action struct {
 	file   *yamlfile.File
 	Node   *yaml.Node // the node of its name
 	params []param
+	intent protocol.Intent
 }
 
 // A param is a compiled parameter. Only one of texts, list, and value or whole is set.
@@ -95,6 +96,10 @@ func (c compiler) action(f *yamlfile.File, n *yaml.Node) (Action, bool) {
 	case n.Kind == yaml.MappingNode && len(n.Content) == 2:
 		name, value = n.Content[0], n.Content[1]
 	case n.Kind == yaml.MappingNode && len(n.Content) > 2:
+		if hint := Misplaced(n.Content[2].Value); hint != "" {
+			f.Problemf(n.Content[2], "%s is no action%s", n.Content[2].Value, hint)
+			return Action{}, false
+		}
 		f.Problemf(n.Content[2], "an action is one key; start %s on its own line with \"- \", or indent it below %s", n.Content[2].Value, n.Content[0].Value)
 		return Action{}, false
 	case n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str":
@@ -108,7 +113,7 @@ func (c compiler) action(f *yamlfile.File, n *yaml.Node) (Action, bool) {
 	}
 	a := Action{spec: c.specs[i], file: f, Node: name}
 	before := f.ErrorCount()
-	a.params = c.params(f, a.spec, value)
+	a.params, a.intent = c.params(f, a.spec, value)
 	c.checkRequired(f, a)
 	return a, f.ErrorCount() == before
 }
@@ -139,41 +144,47 @@ func (a Action) Has(name string) bool {
 }
 
 // params compiles the parameters: a single value (the short form) or a mapping (the long form).
-func (c compiler) params(f *yamlfile.File, spec protocol.ActionSpec, n *yaml.Node) []param {
+func (c compiler) params(f *yamlfile.File, spec protocol.ActionSpec, n *yaml.Node) ([]param, protocol.Intent) {
 	switch {
 	case n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
-		return nil
+		return nil, protocol.Intent{}
 	case n.Kind == yaml.MappingNode:
 		return c.long(f, spec, n)
 	case spec.Main == "":
 		f.Problemf(n, "%s takes no value", spec.Name)
-		return nil
+		return nil, protocol.Intent{}
 	}
 	i := slices.IndexFunc(spec.Params, func(p protocol.Param) bool { return p.Name == spec.Main })
-	return []param{c.param(f, spec, spec.Params[i], n)}
+	return []param{c.param(f, spec, spec.Params[i], n)}, protocol.Intent{}
 }
 
-func (c compiler) long(f *yamlfile.File, spec protocol.ActionSpec, n *yaml.Node) []param {
-	var list []param
-	known := make([]string, len(spec.Params))
-	for i, p := range spec.Params {
-		known[i] = p.Name
+// long compiles the long form, which may also have the keys of an intent.
+func (c compiler) long(f *yamlfile.File, spec protocol.ActionSpec, n *yaml.Node) (list []param, intent protocol.Intent) {
+	var known []string
+	for _, p := range spec.Params {
+		known = append(known, p.Name)
 	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
+	if proposable(spec) {
+		known = append(known, protocol.IntentParams()...)
+	}
+	for key, value := range yamlfile.Pairs(n) {
 		j := slices.Index(known, key.Value)
 		switch {
+		case j >= len(spec.Params):
+			DecodeIntent(f, key.Value, value, &intent)
 		case j >= 0:
-			list = append(list, c.param(f, spec, spec.Params[j], n.Content[i+1]))
+			list = append(list, c.param(f, spec, spec.Params[j], value))
+		case slices.Contains(protocol.IntentParams(), key.Value):
+			f.Problemf(key, "%s takes no %s, because it is never proposed to a person", spec.Name, key.Value)
 		case len(known) == 0:
 			f.Problemf(key, "%s takes no parameters", spec.Name)
-		case n.Style&yaml.FlowStyle != 0 && n.Content[i+1].Kind == yaml.ScalarNode && n.Content[i+1].ShortTag() == "!!null" && n.Content[i+1].Value == "":
+		case n.Style&yaml.FlowStyle != 0 && value.Kind == yaml.ScalarNode && value.ShortTag() == "!!null" && value.Value == "":
 			f.Problemf(key, "in {…} a comma ends a value, so %q counts as a key; quote the whole value", text.Shorten(key.Value, text.Quoted))
 		default:
 			f.UnknownKey(key, known)
 		}
 	}
-	return list
+	return list, intent
 }
 
 // param compiles the value of one parameter. Mistakes are recorded in f.

@@ -42,6 +42,9 @@ func meant(reaction string) string {
 
 // Hint returns a hint for an unknown action: the name that the author most likely meant.
 func Hint(name string, specs []protocol.ActionSpec) string {
+	if hint := Misplaced(name); hint != "" {
+		return hint
+	}
 	known := make([]string, len(specs))
 	for i, s := range specs {
 		if slices.Contains(s.Aliases, strings.ToLower(name)) {

@@ -27,6 +27,10 @@ func checkLiteral(f *yamlfile.File, spec protocol.ActionSpec, p param, n *yaml.N
 		f.Problemf(n, "%s: %s: want letters, digits, '.', '_' and '-', at most 64, got %q", spec.Name, p.spec.Name, text.Shorten(s, text.Quoted))
 		return
 	}
+	if v == reservedKey && p.spec.Name == "key" {
+		f.Problemf(n, "%s: key: %s is the comment in which Foreman lists its proposals; choose another key", spec.Name, reservedKey)
+		return
+	}
 	if login, found := atLogin(p.spec, v); found {
 		f.Problemf(n, "%s: write the login without @: %s", spec.Name, strings.TrimPrefix(login, "@"))
 		return

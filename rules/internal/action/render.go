@@ -167,6 +167,7 @@ func (a Action) Render(v *expression.Evaluation) (item protocol.ActionItem, lack
 	if a.spec.NeedsOne && len(params) == 0 {
 		return protocol.ActionItem{}, "", false, nil
 	}
+	a.addIntent(params)
 	item, err = protocol.NewAction(a.spec.Name, params)
 	if err == nil && lacks == "" {
 		err = a.spec.Check(item)

@@ -18,19 +18,46 @@ func (d expectDecoder) expectActions(n *yaml.Node) meeting {
 		d.f.Problemf(n, "actions: want a list of actions, got %s", yamlfile.Kind(n))
 		return nil
 	}
-	var want []string
+	var want []protocol.ActionItem
 	for _, item := range n.Content {
 		if a, ok := d.action(item); ok {
-			want = append(want, actionText(a))
+			want = append(want, a)
 		}
 	}
 	return func(a issueState) (string, string, bool) {
-		var got []string
-		for _, item := range a.actions {
-			got = append(got, actionText(item))
+		var wants, got []string
+		for _, item := range want {
+			wants = append(wants, actionText(item))
 		}
-		return lines(want), lines(got), slices.Equal(want, got)
+		for i, item := range a.actions {
+			var keys []string // of the intent, which are compared
+			if i < len(want) {
+				keys = want[i].ParamNames()
+			}
+			got = append(got, actionText(withIntent(item, keys)))
+		}
+		return lines(wants), lines(got), slices.Equal(wants, got)
 	}
+}
+
+// withIntent returns an action with only those keys of its intent that are in keys. Without suggest, an
+// action has suggest: false.
+func withIntent(a protocol.ActionItem, keys []string) protocol.ActionItem {
+	params := map[string]any{}
+	for _, name := range a.ParamNames() {
+		if slices.Contains(protocol.IntentParams(), name) && !slices.Contains(keys, name) {
+			continue
+		}
+		params[name], _ = a.Param(name)
+	}
+	if _, ok := params[protocol.ParamSuggest]; !ok && slices.Contains(keys, protocol.ParamSuggest) {
+		params[protocol.ParamSuggest] = false
+	}
+	out, err := protocol.NewAction(a.Type, params)
+	if err != nil { // its parameters are JSON already
+		return a
+	}
+	return out
 }
 
 func lines(items []string) string {
@@ -112,8 +139,12 @@ func (d expectDecoder) param(spec protocol.ActionSpec, key, value *yaml.Node, ou
 		known[i] = p.Name
 	}
 	i := slices.Index(known, key.Value)
-	if i < 0 {
-		d.f.UnknownKey(key, known)
+	switch {
+	case slices.Contains(protocol.IntentParams(), key.Value):
+		d.intent(key.Value, value, out)
+		return
+	case i < 0:
+		d.f.UnknownKey(key, append(known, protocol.IntentParams()...))
 		return
 	}
 	var text string
@@ -132,5 +163,19 @@ func (d expectDecoder) param(spec protocol.ActionSpec, key, value *yaml.Node, ou
 		if kind == protocol.KindTexts {
 			out[key.Value] = []string{text}
 		}
+	}
+}
+
+// intent reads a key that every action may have.
+func (d expectDecoder) intent(key string, value *yaml.Node, out map[string]any) {
+	var in protocol.Intent
+	action.DecodeIntent(d.f, key, value, &in)
+	switch key {
+	case protocol.ParamRationale:
+		out[key] = in.Rationale
+	case protocol.ParamConfidence:
+		out[key] = in.Confidence
+	case protocol.ParamSuggest:
+		out[key] = in.Suggest
 	}
 }

@@ -40,7 +40,8 @@
 //   - "decision": the decision.
 //   - "undone": the rules whose label or scheduled close is reverted.
 //   - "retriage": whether a rule asks for a new decision.
-//   - "actions": all actions, as in "then" but without expressions.
+//   - "actions": all actions, as in "then" but without expressions. The keys rationale, confidence and
+//     suggest are compared only if they are written.
 //   - "error": a part of the message of a condition that fails.
 //
 // A decision that writes nothing has no actions.

@@ -219,7 +219,9 @@ func expectText(a issueState) string {
 	return b.String()
 }
 
+// recordedAction returns an action for expect, without what its rule states about proposing it.
 func recordedAction(item protocol.ActionItem) string {
+	item = withIntent(item, nil)
 	var parts []string
 	for _, name := range item.ParamNames() {
 		raw, _ := item.Param(name)

@@ -43,7 +43,8 @@ type Refusal struct {
 // Run evaluates the rules for a test's event. It does no I/O, and returns the same result each
 // time. Actions count as carried out, except those that the policy refuses by its lists of labels
 // and actions and by its limits for an event; nil refuses nothing. An issue gets no actions for pull
-// requests, and "together: true" is observed.
+// requests, and "together: true" is observed. A proposed action counts as accepted, but other rules do not
+// see its labels.
 func Run(ctx context.Context, s *rules.Set, t Test, p Policy) Result {
 	if p == nil {
 		p = permitsAll{}

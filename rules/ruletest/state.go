@@ -1,6 +1,7 @@
 package ruletest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
@@ -20,7 +22,7 @@ import (
 type issueState struct {
 	err      error // of the rules that failed; if no rule could be decided, the other fields are zero
 	result   rules.Result
-	actions  []protocol.ActionItem // those that are carried out; none for a decision that writes nothing
+	actions  []protocol.ActionItem // those that are carried out or proposed; none for a decision that writes nothing
 	refused  []refusal
 	labels   []string // of the issue
 	assigned []string // the assignees of the issue
@@ -57,11 +59,37 @@ func (permitsAll) Forbids(string, triage.Source) string { return "" }
 func (permitsAll) RefusesLabel(string) string           { return "" }
 func (permitsAll) EffectiveLimits() map[string]int      { return nil }
 
-// effect returns the function for facts.Facts.Effect.
+// A proposer is a [Policy] that decides which actions are proposed to a person. Package policy has one.
+type proposer interface {
+	// Proposes reports whether an action of that confidence is proposed. suggest means that it must be.
+	Proposes(action string, confidence protocol.Confidence, suggest bool) bool
+}
+
+// proposed reports whether an action of a rule is proposed to a person.
+func proposed(item protocol.ActionItem, p Policy) bool {
+	in, err := item.Intent()
+	if err != nil {
+		return false
+	}
+	from, ok := p.(proposer)
+	if !ok {
+		from = policy.Policy{}
+	}
+	return from.Proposes(item.Type, cmp.Or(in.Confidence, protocol.ConfidenceHigh), in.Suggest)
+}
+
+// effect returns the function for facts.Facts.Effect. Other rules do not see the labels of a proposed
+// action.
 func effect(s *rules.Set, i triage.Issue, p Policy) func(context.Context, []string, []protocol.ActionItem) [][]string {
 	return func(_ context.Context, sources []string, planned []protocol.ActionItem) [][]string {
 		a := newState(i, rules.Result{Message: protocol.DecisionMessage{Actions: planned}, Sources: sources})
-		return a.carryOut(s, i, p)
+		changed := a.carryOut(s, i, p)
+		for k, item := range planned {
+			if proposed(item, p) {
+				changed[k] = nil
+			}
+		}
+		return changed
 	}
 }
 

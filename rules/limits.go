@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/cost"
 	"github.com/org/foreman-action/rules/internal/expression"
@@ -32,7 +33,7 @@ func Limits() []Limit {
 		{"a text of an action", template.MaxParts, "`{{ }}`"},
 		{"", action.MaxMarkdown, "characters of a comment"},
 		{"", action.MaxName, "characters of any other parameter"},
-		{"", action.MaxRationale, "characters of a rationale"},
+		{"", sanitize.MaxRationale, "characters of a rationale"},
 		{"a value from `{{ }}`", action.MaxForeign, "characters in a comment"},
 		{"a rule", action.MaxActions, "actions"},
 		{"a list of an action", action.MaxList, "items"},

@@ -8,15 +8,13 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/template"
 )
-
-// MaxRationale is the largest number of characters of a rationale.
-const MaxRationale = 280
 
 // reservedKey is the key of the comment in which Foreman lists its proposals. Rules must not change
 // that comment.
@@ -62,8 +60,8 @@ func decodeRationale(f *yamlfile.File, n *yaml.Node, out *string) {
 	switch length := utf8.RuneCountInString(s); {
 	case length == 0:
 		f.Problemf(n, "rationale: the text is empty; leave the key out to show the true parts of the condition")
-	case length > MaxRationale:
-		f.Problemf(n, "rationale: %d characters; at most %d are allowed", length, MaxRationale)
+	case length > sanitize.MaxRationale:
+		f.Problemf(n, "rationale: %d characters; at most %d are allowed", length, sanitize.MaxRationale)
 	default:
 		*out = s
 	}

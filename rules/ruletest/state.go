@@ -11,7 +11,6 @@ import (
 
 	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/text"
-	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
@@ -59,23 +58,20 @@ func (permitsAll) Forbids(string, triage.Source) string { return "" }
 func (permitsAll) RefusesLabel(string) string           { return "" }
 func (permitsAll) EffectiveLimits() map[string]int      { return nil }
 
-// A proposer is a [Policy] that decides which actions are proposed to a person. Package policy has one.
+// A proposer is a [Policy] that decides which actions are proposed to a person, such as that of package
+// policy. Under any other, actions of a low confidence are, and those that must be.
 type proposer interface {
-	// Proposes reports whether an action of that confidence is proposed. suggest means that it must be.
 	Proposes(action string, confidence protocol.Confidence, suggest bool) bool
 }
 
 // proposed reports whether an action of a rule is proposed to a person.
 func proposed(item protocol.ActionItem, p Policy) bool {
 	in, err := item.Intent()
-	if err != nil {
-		return false
+	confidence := cmp.Or(in.Confidence, protocol.ConfidenceHigh)
+	if from, ok := p.(proposer); ok && err == nil {
+		return from.Proposes(item.Type, confidence, in.Suggest)
 	}
-	from, ok := p.(proposer)
-	if !ok {
-		from = policy.Policy{}
-	}
-	return from.Proposes(item.Type, cmp.Or(in.Confidence, protocol.ConfidenceHigh), in.Suggest)
+	return in.Suggest || confidence == protocol.ConfidenceLow
 }
 
 // effect returns the function for facts.Facts.Effect. Other rules do not see the labels of a proposed

@@ -71,7 +71,7 @@ func expectKeyDocs() []entry {
 		{"decision", "`label_and_respond`, `close`, `escalate` or `skip`"},
 		{"undone", "the ids of the rules with a reverted action: a label that the memory lists, or a scheduled close"},
 		{"retriage", "whether the issue is decided on again"},
-		{"actions", "all actions, as in `then`, without `{{ }}`"},
+		{"actions", "all actions, as in `then`, without `{{ }}`; `rationale`, `confidence` and `suggest` are compared only if they are written"},
 		{"error", "a part of the message of a condition that fails; the other keys are about the other rules"},
 	}
 }

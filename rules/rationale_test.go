@@ -232,7 +232,7 @@ func TestRationaleOfNothing(t *testing.T) {
 	failing := mustCompile(t, ruleWith(`issue.labels[9] == "x"`))
 	for _, tt := range []struct {
 		name string
-		ctx  context.Context //nolint:containedctx // of the call
+		ctx  context.Context
 		set  *rules.Set
 		ids  []string
 		want map[string]string

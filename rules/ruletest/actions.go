@@ -144,7 +144,7 @@ func (d expectDecoder) param(spec protocol.ActionSpec, key, value *yaml.Node, ou
 		d.intent(key.Value, value, out)
 		return
 	case i < 0:
-		d.f.UnknownKey(key, append(known, protocol.IntentParams()...))
+		d.f.UnknownKey(key, slices.Concat(known, protocol.IntentParams()))
 		return
 	}
 	var text string

@@ -44,6 +44,12 @@ type Config struct {
 	Warnings rules.Problems
 }
 
+// Proposes reports whether a run may propose actions to people. A policy can demand it, and an agent
+// may ask for it with any action.
+func (c *Config) Proposes() bool {
+	return c.Policy.Suggestions != policy.SuggestionsOff && (c.Policy.Levelled() || c.Agent.URL != "")
+}
+
 // A Pattern is an entry of policy.labels, of the repository's own files or of the extended file.
 type Pattern struct {
 	List  string // "allow" or "deny"

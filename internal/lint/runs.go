@@ -24,6 +24,7 @@ const actionsRead = "actions: read"
 func checkRuns(c *checker, files []*yamlfile.File) {
 	runs := c.repo.RunsOf(c.config.Files)
 	c.steps(runs)
+	c.answers(runs, files)
 	infos := map[string]rules.Info{}
 	for _, i := range rules.Infos(c.config.Rules) {
 		infos[i.ID] = i

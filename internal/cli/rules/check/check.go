@@ -28,8 +28,9 @@ the files, or in the working directory, are used, and the labels in .github/labe
 report notes when labels could not be checked.
 
 For the workflows that run Foreman on these files it checks their events, whether closing
-is allowed (allow-close), whether they may read the memory (actions: read), and whether
-they can write on the pull requests of forks (not on pull_request).
+is allowed (allow-close), whether they may read the memory (actions: read), whether they
+can write on the pull requests of forks (not on pull_request), and whether they start on
+people's answers to proposals (issue_comment with the types created and edited).
 
 Differences that foreman rules import lists in a comment of the file are warnings until that
 comment is removed.

@@ -1,0 +1,61 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/policy"
+)
+
+// answers warns if actions may be proposed to people, and people's answers start no workflow that runs
+// the rules.
+func (c *checker) answers(runs []Run, files []*yamlfile.File) {
+	runs = slices.DeleteFunc(slices.Clone(runs), Run.dry)
+	if len(runs) == 0 || c.config.Mode == config.ModeShadow {
+		return
+	}
+	at, proposes := c.proposing(runs, files)
+	if !proposes {
+		return
+	}
+	var missing, why []string
+	for _, answer := range []struct{ on, is string }{
+		{"issue_comment.created", "/foreman accept or /foreman reject"},
+		{"issue_comment.edited", "a ticked box"},
+	} {
+		if !slices.ContainsFunc(runs, func(run Run) bool { return run.startedBy(answer.on) }) {
+			missing, why = append(missing, answer.on), append(why, answer.on+" ("+answer.is+")")
+		}
+	}
+	if len(missing) > 0 {
+		c.warn(at, "actions may be proposed to people, and no workflow that runs Foreman starts on %s; %s",
+			strings.Join(why, " or "), ruleRuns{checker: c, runs: runs}.add(missing...))
+	}
+}
+
+// proposing reports whether the runs may propose actions, and the place of a setting because of which
+// they do. The place is that of a step if the setting is an input, or is in an extended file.
+func (c *checker) proposing(runs []Run, files []*yamlfile.File) (at yamlfile.Problem, proposes bool) {
+	if c.config.Proposes() {
+		for _, f := range files {
+			level, approve := yamlfile.Child(f.Root(), "policy", "automation"), yamlfile.Child(f.Root(), "policy", "approve")
+			switch {
+			case level != nil && scalar(level) != string(policy.AutomationFull):
+				return f.At(level, 1, 1, ""), true
+			case len(children(approve)) > 0:
+				return f.At(approve, 1, 1, ""), true
+			}
+		}
+		if c.agent != nil {
+			return *c.agent, true
+		}
+		return runs[0].place, true
+	}
+	i := slices.IndexFunc(runs, func(run Run) bool { return run.inputs["agent-url"] != "" })
+	if i < 0 || c.config.Policy.Suggestions == policy.SuggestionsOff {
+		return yamlfile.Problem{}, false
+	}
+	return runs[i].place, true
+}

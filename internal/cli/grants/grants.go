@@ -50,7 +50,7 @@ func Writes(c *config.Config) []string {
 
 // recalls reports whether a configuration needs the record of earlier actions.
 func recalls(c *config.Config) bool {
-	return c.Agent.URL != "" || (*ruleset.Set)(c.Rules).Rules().UsesMemory() || c.Mode == config.ModeShadow && c.Rules.Len() > 0 ||
+	return c.Agent.URL != "" || c.Proposes() || (*ruleset.Set)(c.Rules).Rules().UsesMemory() || c.Mode == config.ModeShadow && c.Rules.Len() > 0 ||
 		(*ruleset.Set)(c.Rules).Rules().NeverAgain() || (*ruleset.Set)(c.Rules).Rules().ClosesLater() || (*ruleset.Set)(c.Rules).Rules().UndoesByMemory()
 }
 

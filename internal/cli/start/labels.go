@@ -130,13 +130,34 @@ var onGitHub = regexp.MustCompile(`^(?:https://(?:[^/@]*@)?github\.com/|(?:ssh:/
 // origin returns the GitHub repository of git's remote "origin", and an empty name if there is
 // none.
 func (o Options) origin(ctx context.Context, root string) string {
+	if m := onGitHub.FindStringSubmatch(o.originURL(ctx, root)); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// originURL returns the address of git's remote "origin"; empty: there is none.
+func (o Options) originURL(ctx context.Context, root string) string {
 	repo := git.Repo{Dir: root, Environ: o.Env.Environ(), Limit: 10 * time.Second}
 	out, err := repo.Run(ctx, "config", "--local", "--no-includes", "--get", "remote.origin.url")
 	if err != nil {
 		return "" // there is no git, or no such remote
 	}
-	if m := onGitHub.FindStringSubmatch(strings.TrimSpace(string(out))); m != nil {
-		return m[1]
+	return strings.TrimSpace(string(out))
+}
+
+// onHost matches the address of a git repository on another host, whose name has a dot. A name without
+// a dot may be an alias of ssh.
+var onHost = regexp.MustCompile(`^(?:(?:https?|ssh|git)://(?:[^/@]*@)?|[^/:@]+@)([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)[:/]`)
+
+// enterprise reports whether the repository is on a GitHub Enterprise Server: on a host that is neither
+// github.com nor one of GitHub Enterprise Cloud.
+func (o Options) enterprise(ctx context.Context, root string) bool {
+	for _, address := range []string{o.originURL(ctx, root), o.Env.Getenv("GITHUB_SERVER_URL") + "/"} {
+		if m := onHost.FindStringSubmatch(address); m != nil {
+			host := strings.ToLower(m[1])
+			return host != "github.com" && host != "ssh.github.com" && !strings.HasSuffix(host, ".ghe.com")
+		}
 	}
-	return ""
+	return false
 }

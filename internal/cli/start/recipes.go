@@ -41,7 +41,7 @@ func RunRecipes(ctx context.Context, o Options) error {
 	if err != nil {
 		return command.Failed(err)
 	}
-	p, err := starter.FromRules(ctx, text, o.Env.Repository)
+	p, err := starter.FromRules(ctx, text, starter.Options{Action: o.Env.Repository, Enterprise: o.enterprise(ctx, root)})
 	if err != nil {
 		return command.Failed(err)
 	}

@@ -128,7 +128,7 @@ func Run(ctx context.Context, o Options) error {
 	if repo.Notes = append(repo.Notes, labels.notes...); labels.names != nil {
 		repo.Labels = labels.names
 	}
-	p, err := starter.Propose(ctx, repo, starter.Options{Comments: o.Comments, Action: o.Env.Repository})
+	p, err := starter.Propose(ctx, repo, starter.Options{Comments: o.Comments, Action: o.Env.Repository, Enterprise: o.enterprise(ctx, root)})
 	problems = append(problems, more...)
 	if ps, ok := errors.AsType[yamlfile.Problems](err); ok {
 		problems = append(problems, ps...)

@@ -91,7 +91,7 @@ func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 	if d.tests, err = tests(ctx, cfg, d); err != nil {
 		return Proposal{}, err
 	}
-	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg, o.Action, r.crons()), Parts: d.parts(), Try: tryOut(cfg.Rules), Writes: grants.Writes(cfg), Unmapped: imports.Unmapped, LeftOut: imports.LeftOut}
+	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg, o, r.crons()), Parts: d.parts(), Try: tryOut(cfg.Rules), Writes: grants.Writes(cfg), Unmapped: imports.Unmapped, LeftOut: imports.LeftOut}
 	return p, verify(ctx, string(p.Rules))
 }
 
@@ -104,13 +104,13 @@ func schemaLine(action string) string {
 
 // FromRules returns the first files of a repository for finished rules with tests: the rules in
 // shadow mode, and a workflow with their events. The text begins with "version: 1".
-func FromRules(ctx context.Context, text, action string) (Proposal, error) {
-	text = schemaLine(action) + "\n" + strings.Replace(text, "version: 1\n", "version: 1\n"+shadowLine+"\n", 1)
+func FromRules(ctx context.Context, text string, o Options) (Proposal, error) {
+	text = schemaLine(o.Action) + "\n" + strings.Replace(text, "version: 1\n", "version: 1\n"+shadowLine+"\n", 1)
 	cfg, err := load(ctx, text)
 	if err != nil {
 		return Proposal{}, err
 	}
-	p := Proposal{Rules: []byte(text), Workflow: workflow(cfg, action, nil), Try: tryOut(cfg.Rules), Writes: grants.Writes(cfg)}
+	p := Proposal{Rules: []byte(text), Workflow: workflow(cfg, o, nil), Try: tryOut(cfg.Rules), Writes: grants.Writes(cfg)}
 	var labels []string
 	for _, u := range (*ruleset.Set)(cfg.Rules).Rules().Labels() {
 		if u.Verb == ruleset.LabelAdded && !slices.Contains(labels, u.Label) {

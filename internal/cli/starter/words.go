@@ -18,6 +18,9 @@ const (
 type Options struct {
 	Comments bool   // also propose a rule that comments
 	Action   string // action that the workflow runs, as OWNER/NAME; empty: org/foreman-action
+	// Enterprise is true if the repository is on an Enterprise Server, which may not know all keys of a
+	// workflow.
+	Enterprise bool
 }
 
 // A proposed rule is a rule of ours (not imported), with an example that makes it fire.

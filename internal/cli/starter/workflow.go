@@ -25,16 +25,19 @@ const (
 	defaultAction = "org/foreman-action"
 
 	baseAction = "uses: " + defaultAction + "@"
-	baseTypes  = "    types: [opened, edited, reopened]\n"
+	baseTypes  = "    types: [opened, edited, reopened]\n" + baseAnswer + "    types: [created, edited]\n"
+	baseAnswer = "  issue_comment: # commands such as /foreman why, and the answers to proposals\n"
 	baseIssues = "  issues: read # with mode: apply in .github/foreman.yml, make this write\n"
 	baseGroup  = "github.event.issue.number ||"
+	baseQueue  = "  queue: max # keeps all queued runs; an Enterprise Server may not know this key\n"
 )
 
-// workflow returns the workflow that runs the rules of a configuration with an action, the
-// default one if it is empty. A scheduled workflow starts at the times of crons, or once a day if
-// there are none.
-func workflow(cfg *config.Config, action string, crons []string) []byte {
-	w := triggers{crons: crons, types: map[string][]string{triage.EventIssues: {"opened", "edited", "reopened"}}}
+// workflow returns the workflow that runs the rules of a configuration. A scheduled workflow starts at
+// the times of crons, or once a day if there are none.
+func workflow(cfg *config.Config, o Options, crons []string) []byte {
+	w := triggers{crons: crons, types: map[string][]string{
+		triage.EventIssues: {"opened", "edited", "reopened"}, triage.EventIssueComment: {"created", "edited"},
+	}}
 	for _, i := range rules.Infos(cfg.Rules) {
 		for _, on := range i.On {
 			w.add(on)
@@ -54,8 +57,11 @@ func workflow(cfg *config.Config, action string, crons []string) []byte {
 	if _, pulls := w.types[triage.EventPullRequest]; pulls {
 		text = strings.Replace(text, baseGroup, "github.event.issue.number || github.event.pull_request.number ||", 1)
 	}
-	if action != "" {
-		text = strings.Replace(text, baseAction, "uses: "+action+"@", 1)
+	if o.Action != "" {
+		text = strings.Replace(text, baseAction, "uses: "+o.Action+"@", 1)
+	}
+	if o.Enterprise {
+		text = strings.Replace(text, baseQueue, "", 1)
 	}
 	return []byte(text)
 }
@@ -95,10 +101,8 @@ func (t triggers) text() string {
 		b.WriteString("  pull_request_target: # nothing of the pull request is checked out or run\n")
 		types(triage.EventPullRequest)
 	}
-	if t.types[triage.EventIssueComment] != nil {
-		b.WriteString("  issue_comment:\n")
-		types(triage.EventIssueComment)
-	}
+	b.WriteString(baseAnswer)
+	types(triage.EventIssueComment)
 	if t.schedule {
 		b.WriteString("  schedule:\n")
 		if len(t.crons) == 0 {

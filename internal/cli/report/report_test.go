@@ -120,3 +120,17 @@ func TestReportJSON(t *testing.T) {
 	golden(t, "report.json", JSON(fullReport(t).Report)+"\n")
 	golden(t, "report-empty.json", JSON(runner.Report{})+"\n")
 }
+
+// The parameters of an action are shown without why it is requested and how sure its source is.
+func TestWhatOf(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ action, want string }{
+		{`{"type":"add_label","label":"bug","confidence":"low","suggest":true,"rationale":"it crashes"}`, "bug"},
+		{`{"type":"unlock","confidence":0.3}`, ""},
+		{`{"type":"assign","assignees":["a","b"],"suggest":false}`, "a, b"},
+	} {
+		if got := whatOf(action(t, tt.action)); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.action, got, tt.want)
+		}
+	}
+}

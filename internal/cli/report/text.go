@@ -112,10 +112,14 @@ func printActions(b *strings.Builder, rep runner.Report, p format.Painter) {
 	}
 }
 
-// whatOf returns the parameters of an action in a short form.
+// whatOf returns the parameters of an action in a short form, without why it is requested and how sure
+// its source is.
 func whatOf(a protocol.ActionItem) string {
 	var parts []string
 	for _, name := range a.ParamNames() {
+		if slices.Contains(protocol.IntentParams(), name) {
+			continue
+		}
 		if list, ok, err := a.Texts(name); ok && err == nil {
 			parts = append(parts, text.Shorten(sanitize.Line(strings.Join(list, ", ")), 100))
 			continue

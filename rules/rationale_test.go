@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -264,4 +265,63 @@ func TestRationaleIsBounded(t *testing.T) {
 	if all["r0"] != "rule r0: issue.number == 7" || all["r59"] != "rule r59" {
 		t.Errorf("got %q and %q", all["r0"], all["r59"])
 	}
+}
+
+// In random conditions, a rule that matches has a rationale, and each of its parts is a condition that is
+// true.
+func TestRationalePartsAreTrue(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(38, 1)) //nolint:gosec // the conditions must be the same each time
+	matched := 0
+	for range 2000 {
+		when := randomCondition(r, 4)
+		set := mustCompile(t, "version: 1\nrules:\n  - id: r\n    when: |\n      "+when+"\n    then: [lock]\n")
+		res, err := set.Decide(t.Context(), newIssue())
+		if err != nil {
+			t.Fatalf("%s: %v", when, err)
+		}
+		got := set.Rationale(t.Context(), newIssue(), "r")["r"]
+		text, ok := strings.CutPrefix(got, "rule r: ")
+		if ok != (len(res.Fired) == 1) {
+			t.Fatalf("%s: fired %v, got %q", when, res.Fired, got)
+		}
+		if !ok {
+			continue
+		}
+		matched++
+		for part := range strings.SplitSeq(text, "; ") {
+			c, err := rules.CompileCondition(part)
+			if err != nil {
+				t.Fatalf("%s: the part %q: %v", when, part, err)
+			}
+			if value, err := c.Eval(t.Context(), newIssue()); err != nil || !value {
+				t.Errorf("%s: the part %q is %t: %v", when, part, value, err)
+			}
+		}
+	}
+	if matched < 500 {
+		t.Errorf("%d conditions are true, want at least 500", matched)
+	}
+}
+
+// randomCondition returns a condition of at most that depth.
+func randomCondition(r *rand.Rand, depth int) string {
+	leaves := []string{
+		"issue.number == 7", "issue.locked", `label("a")`, `any_label("x*", "b")`, `issue.title contains "and ( or"`, "issue.title matches `(?i)panic|\\)`",
+		"1 < issue.number < 9", `"a" not in issue.labels`, `(issue.author == 'mona')`, `(issue.locked ? label("a") : label("b"))`, `len(issue.labels) > 1 // or` + "\n      ",
+	}
+	pick := func(list []string) string { return list[r.IntN(len(list))] }
+	if depth == 0 || r.IntN(5) == 0 {
+		return pick(leaves)
+	}
+	a, b := randomCondition(r, depth-1), randomCondition(r, depth-1)
+	switch r.IntN(6) {
+	case 0:
+		return "not (" + a + ")"
+	case 1:
+		return "(" + a + ")"
+	case 2:
+		return "(" + a + ") " + pick([]string{"and", "or"}) + " (" + b + ")"
+	}
+	return a + " " + pick([]string{"and", "&&", "or", "||"}) + " " + b
 }

@@ -86,7 +86,7 @@ func compileRule(c *expression.Compiler, specs []protocol.ActionSpec, f *yamlfil
 // withoutIntent returns the node of a rule without the keys that belong beside the parameters of an
 // action, which it records as mistakes.
 func withoutIntent(f *yamlfile.File, n *yaml.Node) *yaml.Node {
-	if n.Kind != yaml.MappingNode {
+	if n.Kind != yaml.MappingNode || !slices.ContainsFunc(n.Content, func(k *yaml.Node) bool { return action.Misplaced(k.Value) != "" }) {
 		return n
 	}
 	out := *n

@@ -71,6 +71,15 @@ func (s *Server) SetBudget(n int) {
 	s.budget = budget{on: true, left: n}
 }
 
+// Before calls f before the server handles a call, with the method and the escaped path of the call.
+// f may change the server, so that it changes between two calls of a client. Calls that a [Fault]
+// answers are left out. A later Before replaces f; nil ends it.
+func (s *Server) Before(f func(method, path string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before = f
+}
+
 // Calls returns the calls so far, in the order of their arrival.
 func (s *Server) Calls() []Call {
 	var list []Call

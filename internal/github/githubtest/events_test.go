@@ -59,18 +59,29 @@ func checkEvents(t *testing.T, raw []byte) (kinds map[string]bool) {
 }
 
 // TestEveryKindOfEvent causes every kind of event and checks each against the schema of its
-// kind.
+// kind, without intents and with them.
 func TestEveryKindOfEvent(t *testing.T) {
 	t.Parallel()
+	for _, level := range []Automation{AutomationOff, FullAutomation} {
+		t.Run(string(level), func(t *testing.T) {
+			t.Parallel()
+			everyKindOfEvent(t, level)
+		})
+	}
+}
+
+func everyKindOfEvent(t *testing.T, level Automation) {
+	t.Helper()
 	s := New(t, Config{})
-	r := s.Repo("octo/hello").AddUser("alice")
+	r := s.Repo("octo/hello").AddUser("alice").SetAutomation(level)
 	r.AddIssue(Issue{Number: 7, Labels: []string{"bug"}}).UnlabelAs("bob", 7, "bug").CloseAs("bob", 7, "").ReopenAs("bob", 7)
 	r.AssignAs("bob", 7, "alice").UnassignAs("bob", 7, "alice").SetMilestoneAs("bob", 7, "v1").SetMilestoneAs("bob", 7, "")
 	r.DeleteComment(r.AddComment(7, "bob", "x"))
 	r.AddComment(7, "renovate[bot]", "x")
 	for _, c := range [][3]string{
 		{"PUT", "/lock", `{"lock_reason":"spam"}`}, {"DELETE", "/lock", ""}, {"PUT", "/lock", ""}, {"PATCH", "", `{"title":"Other"}`},
-		{"PATCH", "", `{"type":"Bug"}`}, {"PATCH", "", `{"type":"Task"}`}, {"PATCH", "", `{"type":null}`},
+		{"POST", "/labels", `{"labels":[{"name":"x","rationale":"why"}]}`}, {"POST", "/assignees", `{"assignees":[{"login":"alice","confidence":"low"}]}`},
+		{"PATCH", "", `{"type":{"value":"Bug","confidence":"high"}}`}, {"PATCH", "", `{"type":"Task"}`}, {"PATCH", "", `{"type":null}`},
 	} {
 		ask(t, s, c)
 	}

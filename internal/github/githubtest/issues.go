@@ -3,6 +3,7 @@ package githubtest
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -67,8 +68,8 @@ func createIssue(in *input) answer {
 		return invalid("Issue", "title", "missing_field", "")
 	}
 	i := in.repo.Insert(state.Issue{Title: body.Title, Body: body.Body, Author: in.actor})
-	for _, name := range names(body.Labels) {
-		in.repo.AddLabel(i, in.actor, name)
+	for _, l := range labelChanges(in, body.Labels) {
+		in.repo.AddLabel(i, in.actor, l.Value)
 	}
 	in.repo.Assign(i, in.actor, body.Assignees)
 	a := reply(http.StatusCreated, render.Issue(in.repo, i))
@@ -84,7 +85,7 @@ type edit struct {
 	Of          int64           `json:"duplicate_issue_id"`
 	Milestone   json.RawMessage `json:"milestone"`
 	Labels      json.RawMessage `json:"labels"`
-	Assignees   *[]string       `json:"assignees"`
+	Assignees   json.RawMessage `json:"assignees"`
 	Type        json.RawMessage `json:"type"`
 }
 
@@ -94,19 +95,19 @@ func editIssue(in *input) answer {
 		return failure(http.StatusBadRequest, "Problems parsing JSON")
 	}
 	// All checks precede the first change.
-	for _, check := range []func(*input, edit) (answer, bool){checkState, checkMilestone, checkType} {
+	for _, check := range []func(*input, edit) (answer, bool){checkState, checkMilestone, checkType, checkChanges} {
 		if a, ok := check(in, e); !ok {
 			return a
 		}
 	}
 	editText(in, e)
 	editState(in, e)
+	suggestions := object{}
 	if len(e.Labels) > 0 {
-		setLabels(in, names(e.Labels))
+		suggestions["labels"] = append(setLabels(in, labelChanges(in, e.Labels)), in.pending("label")...)
 	}
-	if e.Assignees != nil {
-		in.repo.Unassign(in.issue, in.actor, slices.Clone(in.issue.Assignees))
-		in.repo.Assign(in.issue, in.actor, *e.Assignees)
+	if len(e.Assignees) > 0 {
+		suggestions["assignees"] = append(setAssignees(in, assigneeChanges(in, e.Assignees)), in.pending("assignee")...)
 	}
 	if len(e.Milestone) > 0 {
 		title := ""
@@ -116,9 +117,14 @@ func editIssue(in *input) answer {
 		in.repo.SetMilestone(in.issue, in.actor, title)
 	}
 	if len(e.Type) > 0 {
-		editType(in, e)
+		suggestions["type"] = append(in.intend([]state.Suggestion{typeChange(in, e.Type)}), in.pending("type")...)
 	}
-	return reply(http.StatusOK, render.Issue(in.repo, in.issue))
+	o := render.Issue(in.repo, in.issue)
+	maps.DeleteFunc(suggestions, func(_ string, list any) bool { return len(list.([]object)) == 0 })
+	if len(suggestions) > 0 {
+		o["suggestions"] = suggestions
+	}
+	return reply(http.StatusOK, o)
 }
 
 func checkState(in *input, e edit) (answer, bool) {
@@ -143,13 +149,18 @@ func checkMilestone(in *input, e edit) (answer, bool) {
 }
 
 func checkType(in *input, e edit) (answer, bool) {
-	var name string
-	if len(e.Type) > 0 && string(e.Type) != "null" {
-		if json.Unmarshal(e.Type, &name) != nil || !slices.ContainsFunc(in.repo.Types, state.Same(name)) {
-			return invalid("Issue", "type", "invalid", "The provided value for 'type' is not a valid issue type"), false
-		}
+	if len(e.Type) == 0 || string(e.Type) == "null" {
+		return answer{}, true
+	}
+	if name := typeChange(in, e.Type).Value; !slices.ContainsFunc(in.repo.Types, state.Same(name)) {
+		return invalid("Issue", "type", "invalid", "The provided value for 'type' is not a valid issue type"), false
 	}
 	return answer{}, true
+}
+
+func checkChanges(in *input, e edit) (answer, bool) {
+	list := append(labelChanges(in, e.Labels), assigneeChanges(in, e.Assignees)...)
+	return checkRationales(append(list, typeChange(in, e.Type)))
 }
 
 func editText(in *input, e edit) {
@@ -172,15 +183,6 @@ func editState(in *input, e edit) {
 	}
 }
 
-func editType(in *input, e edit) {
-	var name string
-	_ = json.Unmarshal(e.Type, &name) // cannot fail: checkType has parsed it
-	if k := slices.IndexFunc(in.repo.Types, state.Same(name)); k >= 0 {
-		name = in.repo.Types[k]
-	}
-	in.repo.SetType(in.issue, in.actor, name)
-}
-
 // milestoneOf returns the milestone whose number is in raw; nil when there is none.
 func milestoneOf(r *state.Repository, raw json.RawMessage) *state.Milestone {
 	var n int
@@ -190,20 +192,29 @@ func milestoneOf(r *state.Repository, raw json.RawMessage) *state.Milestone {
 	return r.MilestoneAt(n)
 }
 
-// logins reads {"assignees": [...]}.
-func logins(in *input) []string {
-	var body struct{ Assignees []string }
-	in.decode(&body)
-	return body.Assignees
+// setAssignees replaces the assignees of the issue by those of a list.
+func setAssignees(in *input, list []state.Suggestion) []object {
+	for _, login := range slices.Clone(in.issue.Assignees) {
+		if !slices.ContainsFunc(list, func(s state.Suggestion) bool { return state.Same(login)(s.Value) }) {
+			in.repo.Unassign(in.issue, in.actor, []string{login})
+		}
+	}
+	return in.intend(list)
 }
 
 func addAssignees(in *input) answer {
-	in.repo.Assign(in.issue, in.actor, logins(in))
+	list := assigneeChanges(in, in.body)
+	if a, ok := checkRationales(list); !ok {
+		return a
+	}
+	in.intend(list)
 	return reply(http.StatusCreated, render.Issue(in.repo, in.issue))
 }
 
 func removeAssignees(in *input) answer {
-	in.repo.Unassign(in.issue, in.actor, logins(in))
+	for _, s := range assigneeChanges(in, in.body) {
+		in.repo.Unassign(in.issue, in.actor, []string{s.Value})
+	}
 	return reply(http.StatusOK, render.Issue(in.repo, in.issue))
 }
 

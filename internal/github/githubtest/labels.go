@@ -1,7 +1,6 @@
 package githubtest
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"unicode/utf8"
@@ -63,35 +62,10 @@ func allLabels(in *input) answer {
 	return reply(http.StatusOK, list)
 }
 
-// names reads the names of labels in one of the forms that GitHub accepts: {"labels": [...]} or the
-// list alone. The list contains strings, or objects with a name.
-func names(raw json.RawMessage) []string {
-	var whole struct{ Labels json.RawMessage }
-	if json.Unmarshal(raw, &whole) == nil && len(whole.Labels) > 0 {
-		raw = whole.Labels
-	}
-	var items []json.RawMessage
-	if json.Unmarshal(raw, &items) != nil {
-		return nil
-	}
-	var list []string
-	for _, item := range items {
-		var s string
-		var o struct{ Name string }
-		switch {
-		case json.Unmarshal(item, &s) == nil:
-			list = append(list, s)
-		case json.Unmarshal(item, &o) == nil:
-			list = append(list, o.Name)
-		}
-	}
-	return list
-}
-
 // checkLabels refuses the names that GitHub refuses.
-func checkLabels(list []string) (answer, bool) {
-	for _, name := range list {
-		switch n := utf8.RuneCountInString(name); {
+func checkLabels(list []state.Suggestion) (answer, bool) {
+	for _, l := range list {
+		switch n := utf8.RuneCountInString(l.Value); {
 		case n == 0:
 			return invalid("Label", "name", "missing_field", ""), false
 		case n > 50:
@@ -101,22 +75,20 @@ func checkLabels(list []string) (answer, bool) {
 	if len(list) > maxLabels {
 		return invalid("Issue", "labels", "invalid", "an issue can have at most 100 labels"), false
 	}
-	return answer{}, true
+	return checkRationales(list)
 }
 
 func addLabels(in *input) answer {
-	list := names(in.body)
+	list := labelChanges(in, in.body)
 	if a, ok := checkLabels(list); !ok {
 		return a
 	}
-	for _, name := range list {
-		in.repo.AddLabel(in.issue, in.actor, name)
-	}
+	in.intend(list)
 	return allLabels(in)
 }
 
 func replaceLabels(in *input) answer {
-	list := names(in.body)
+	list := labelChanges(in, in.body)
 	if a, ok := checkLabels(list); !ok {
 		return a
 	}
@@ -124,15 +96,14 @@ func replaceLabels(in *input) answer {
 	return allLabels(in)
 }
 
-func setLabels(in *input, list []string) {
+// setLabels replaces the labels of the issue by those of a list.
+func setLabels(in *input, list []state.Suggestion) []object {
 	for _, name := range slices.Clone(in.issue.Labels) {
-		if !slices.ContainsFunc(list, state.Same(name)) {
+		if !slices.ContainsFunc(list, func(s state.Suggestion) bool { return state.Same(name)(s.Value) }) {
 			in.repo.RemoveLabel(in.issue, in.actor, name)
 		}
 	}
-	for _, name := range list {
-		in.repo.AddLabel(in.issue, in.actor, name)
-	}
+	return in.intend(list)
 }
 
 func removeLabel(in *input) answer {

@@ -7,7 +7,7 @@
 //
 // It reproduces the surprises of GitHub: adding a label that does not exist creates it, names match
 // without regard to case, closing twice does nothing, and users that cannot be assigned are dropped
-// silently.
+// silently. A repository may hold changes as suggestions, see [Repo.SetAutomation].
 package githubtest
 
 import (
@@ -59,6 +59,7 @@ type Server struct {
 	budget      budget
 	lag         lag
 	hooks       hooks
+	before      func(method, path string) // nil: none
 }
 
 // New starts a server that is closed at the end of the test. The test fails for each of the
@@ -106,6 +107,12 @@ func Start(c Config) (*Server, error) {
 
 // serve answers one call.
 func (s *Server) serve(r *http.Request, c loopback.Call) loopback.Answer {
+	s.mu.Lock()
+	before := s.before
+	s.mu.Unlock()
+	if before != nil {
+		before(r.Method, r.URL.EscapedPath()) // without the mutex, because it may use the server
+	}
 	a, checked := s.answer(r, c.Body)
 	if !checked {
 		s.check(r, c.Body, &a)

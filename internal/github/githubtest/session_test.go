@@ -29,11 +29,13 @@ var shown = []string{
 	"author_association", "comments", "content", "encoding", "path", "event", "lock_reason", "permission", "full_name",
 	"total_count", "items", "html_url", "rename", "from", "to", "issue_type", "prev_issue_type", "default_branch", "open_issues", "closed_issues", "url", "pull_request",
 	"head", "base", "ref", "changed_files", "actions_caches", "tree", "truncated", "size",
+	"intent", "rationale", "confidence", "suggestions", "suggest", "value", "ignored", "ignored_reason",
 }
 
 // TestSessions plays each file's calls on a new server and compares the transcript. A file contains
-// "calls", one "METHOD path [body]" per line ('#' starts a comment), and "transcript". The server
-// also checks the calls against GitHub's description.
+// "calls", one "METHOD path [body]" per line ('#' starts a comment), and "transcript". A line that
+// begins with "gh" is something other than a call, see [setting]. The server also checks the calls
+// against GitHub's description.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/sessions/*.txtar")
@@ -98,6 +100,10 @@ func play(t *testing.T, s *githubtest.Server, calls string) string {
 		if line == "" || line[0] == '#' {
 			continue
 		}
+		if words := strings.Fields(line); words[0] == "gh" {
+			b.WriteString(line + "\n" + setting(t, s, words[1:]))
+			continue
+		}
 		method, rest, _ := strings.Cut(line, " ")
 		path, body, _ := strings.Cut(rest, " ")
 		status, header, answer := call(t, s, method, path, body)
@@ -114,6 +120,31 @@ func play(t *testing.T, s *githubtest.Server, calls string) string {
 		}
 	}
 	return b.String()
+}
+
+// setting changes the server as the page of GitHub would, and returns what it prints:
+// "automation LEVEL", or what happens on issue 7: "accept LOGIN KIND VALUE", "reject LOGIN KIND VALUE",
+// "label LOGIN NAME", "pending".
+func setting(t *testing.T, s *githubtest.Server, words []string) (out string) {
+	t.Helper()
+	r := s.Repo("octo/hello")
+	switch words[0] {
+	case "automation":
+		r.SetAutomation(githubtest.Automation(strings.TrimPrefix(words[1], "off")))
+	case "accept":
+		r.AcceptAs(words[1], 7, words[2], words[3])
+	case "reject":
+		r.RejectAs(words[1], 7, words[2], words[3])
+	case "label":
+		r.LabelAs(words[1], 7, words[2])
+	case "pending":
+		for _, p := range s.Issue("octo/hello", 7).Suggestions {
+			out += fmt.Sprintf("  %s %s by %s: %q %s, suggest %t\n", p.Kind, p.Value, p.By, p.Rationale, p.Confidence, p.Suggest)
+		}
+	default:
+		t.Fatalf("unknown setting %q", words)
+	}
+	return out
 }
 
 func call(t *testing.T, s *githubtest.Server, method, path, body string) (int, http.Header, []byte) {
@@ -189,8 +220,9 @@ func prune(v any, inside bool) any {
 	case map[string]any:
 		out := map[string]any{}
 		for k, field := range v {
-			long := k == "url" || k == "html_url" || k == "type" || k == "author_association" || k == "color"
-			if slices.Contains(shown, k) && field != nil && (!inside || !long) {
+			_, list := field.([]any)
+			long := k == "url" || k == "html_url" || k == "type" && !list || k == "author_association" || k == "color"
+			if slices.Contains(shown, k) && (field != nil || k == "intent") && (!inside || !long) {
 				out[k] = prune(field, true)
 			}
 		}

@@ -65,6 +65,18 @@ func (r *Repo) AddComment(number int, author, body string) int64 {
 	return r.state.NewComment(r.state.Must(number), author, body).ID
 }
 
+// EditComment replaces the body of a comment, as a person who may write does on its page. Its id and
+// its author stay, and no event shows who edited it. It panics when there is no comment with that id.
+func (r *Repo) EditComment(id int64, body string) *Repo {
+	return r.change(func() {
+		i, k := r.state.Comment(id)
+		if i == nil {
+			panic(fmt.Sprintf("githubtest: %s/%s has no comment %d", r.state.Owner, r.state.Name, id))
+		}
+		r.state.EditComment(i, k, body)
+	})
+}
+
 // DeleteComment lets the repository's owner delete a comment. It panics when there is no comment
 // with that id.
 func (r *Repo) DeleteComment(id int64) *Repo {

@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
@@ -84,6 +85,43 @@ func Event(r *state.Repository, i *state.Record, e state.Event) Object {
 		o["issue_type"], o["prev_issue_type"] = eventType(r, e.IssueType), eventType(r, e.PrevType)
 	case "issue_type_removed":
 		o["prev_issue_type"] = eventType(r, e.PrevType)
+	}
+	if r.Automation != state.AutomationOff && intends(e.Kind) {
+		o["intent"] = intent(e.Intent)
+	}
+	return o
+}
+
+// intends reports whether GitHub's description of a kind of event has an intent.
+func intends(kind string) bool {
+	switch kind {
+	case "labeled", "unlabeled", "assigned", "closed", "reopened", "issue_type_added", "issue_type_changed", "issue_type_removed":
+		return true
+	}
+	return false
+}
+
+// intent renders the intent of an event, or null if it has none.
+func intent(in state.Intent) any {
+	if in == (state.Intent{}) {
+		return nil
+	}
+	return Object{"rationale": orNull(in.Rationale), "confidence": orNull(strings.ToUpper(in.Confidence))}
+}
+
+// Suggestion renders a suggestion in the answer to a change of an issue; ignored is why it was
+// ignored, or empty.
+func Suggestion(s state.Suggestion, ignored string) Object {
+	name := map[string]string{"label": "name", "assignee": "login", "type": "value"}[s.Kind]
+	o := Object{name: s.Value, "suggest": s.Suggest}
+	if s.Rationale != "" {
+		o["rationale"] = s.Rationale
+	}
+	if s.Confidence != "" {
+		o["confidence"] = s.Confidence
+	}
+	if ignored != "" {
+		o["ignored"], o["ignored_reason"] = true, ignored
 	}
 	return o
 }

@@ -10,6 +10,7 @@ func (r *Repository) happened(i *Record, e Event) {
 	e.ID, e.At = r.clock.ID(), r.clock.Now()
 	i.Events = append(i.Events, e)
 	i.Updated = e.At
+	i.settle(e)
 }
 
 // AddLabel adds a label as the user actor. It creates a label that the repository lacks.

@@ -37,6 +37,7 @@ type Issue struct {
 	CreatedAt   time.Time         // default: now
 	Comments    []Comment
 	Reactions   []Reaction
+	Suggestions []Suggestion // the changes that wait for a person
 }
 
 // A Comment is a comment on an issue.
@@ -88,7 +89,7 @@ func (i *Record) Snapshot() Issue {
 	for k := range c.Comments {
 		c.Comments[k].Reactions = slices.Clone(c.Comments[k].Reactions)
 	}
-	c.Reactions = slices.Clone(i.Reactions)
+	c.Reactions, c.Suggestions = slices.Clone(i.Reactions), slices.Clone(i.Suggestions)
 	return c
 }
 
@@ -117,6 +118,7 @@ type Event struct {
 	Dated                time.Time // of a commit: the time on its author's machine
 	Comment              int64
 	RenamedFrom, Renamed string
+	Intent               Intent
 }
 
 // Add adds a reaction to a list. It reports whether the reaction is new.

@@ -61,6 +61,7 @@ type Repository struct {
 	Files       map[string]string            // of the default branch
 	Refs        map[string]map[string]string // of other refs
 	About       About
+	Automation  Automation
 }
 
 // NewRepository makes an empty repository.

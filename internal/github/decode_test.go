@@ -87,14 +87,18 @@ func encodeTimelineEvent(t *testing.T, e triage.TimelineEvent) []byte {
 	if e.Kind == "committed" && e.ActorType == "Bot" {
 		name = "a[bot]"
 	}
-	raw, err := json.Marshal(map[string]any{
+	fields := map[string]any{
 		"author": map[string]string{"name": name},
 		"id":     e.ID, "event": e.Kind, "created_at": e.At.Format(time.RFC3339Nano), "body": e.Body, "html_url": e.URL,
 		"actor": map[string]string{"login": e.Actor, "type": e.ActorType}, "label": map[string]string{"name": e.Label},
 		"assignee": map[string]string{"login": e.Assignee}, "milestone": map[string]string{"title": e.Milestone},
 		"issue_type": map[string]string{"name": e.IssueType}, "prev_issue_type": map[string]string{"name": e.IssueType},
 		"updated_at": e.Edited, "author_association": e.Association, "state_reason": e.Reason, "lock_reason": e.Reason, "rename": map[string]string{"from": e.From},
-	})
+	}
+	if e.Intends {
+		fields["intent"] = map[bool]any{true: map[string]string{}, false: nil}[e.Intended]
+	}
+	raw, err := json.Marshal(fields)
 	if err != nil {
 		t.Fatal(err)
 	}

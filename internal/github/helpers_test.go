@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
@@ -83,6 +84,9 @@ func client(t *testing.T, url string, change ...func(*github.Options)) (*github.
 	return c, ticks
 }
 
+// because is an intent with which a change is made at once.
+var because = effect.Intent{Rationale: "rule crash: always", Confidence: protocol.ConfidenceHigh}
+
 // A write is a call of one of the client's writing methods with valid arguments.
 type write struct {
 	name string
@@ -118,6 +122,15 @@ func writes() []write {
 		}, []string{"DELETE " + issue + "/assignees 200"}},
 		{"SetType", func(ctx context.Context, c *github.Client, r triage.Ref) error {
 			return put(ctx, c, r, effect.SetType{Name: "bug"})
+		}, []string{"PATCH " + issue + " 200"}},
+		{"AddLabelsWithIntents", func(ctx context.Context, c *github.Client, r triage.Ref) error {
+			return put(ctx, c, r, effect.AddLabels{Names: []string{"Kind/Feature"}, Intents: []effect.Intent{because}})
+		}, []string{"POST " + issue + "/labels 200"}},
+		{"AssignWithIntents", func(ctx context.Context, c *github.Client, r triage.Ref) error {
+			return put(ctx, c, r, effect.Assign{Logins: []string{"alice"}, Intents: []effect.Intent{because}})
+		}, []string{"POST " + issue + "/assignees 201"}},
+		{"SetTypeWithIntent", func(ctx context.Context, c *github.Client, r triage.Ref) error {
+			return put(ctx, c, r, effect.SetType{Name: "bug", Intent: because})
 		}, []string{"PATCH " + issue + " 200"}},
 		{"Lock", func(ctx context.Context, c *github.Client, r triage.Ref) error {
 			return put(ctx, c, r, effect.Lock{Reason: "too heated"})

@@ -110,6 +110,7 @@ func decodeTimelineEvent(raw json.RawMessage) (triage.TimelineEvent, bool) {
 			e.Actor, e.ActorType = name, field(in[account], "type")
 		}
 	}
+	readIntent(&e, in)
 	switch e.Kind {
 	case "labeled", "unlabeled":
 		e.Label = field(in["label"], "name")

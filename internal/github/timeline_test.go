@@ -75,6 +75,14 @@ func line(e triage.TimelineEvent) string {
 			fmt.Fprintf(&b, " %s=%q", f[0], f[1])
 		}
 	}
+	for _, f := range []struct {
+		name string
+		is   bool
+	}{{"intends", e.Intends}, {"intended", e.Intended}} {
+		if f.is {
+			b.WriteString(" " + f.name)
+		}
+	}
 	return b.String() + "\n"
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/github/rest"
@@ -27,6 +26,9 @@ type write struct {
 	milestone   *string
 	only        bool   // no other call has the same effect
 	missing     string // GitHub's message when the label to remove does not exist, which is a success
+	// intended are the names of a write with intents, which are compared with the response; nil: a
+	// write without intents.
+	intended []string
 }
 
 // An edit is a change of an issue; empty fields are not changed.
@@ -97,7 +99,7 @@ func (*noAnswer) UnmarshalJSON([]byte) error { return errors.New("unexpected res
 func writeOf(ref triage.Ref, e effect.Effect) (write, error) {
 	switch e := e.(type) {
 	case effect.AddLabels:
-		return onIssue("add labels to", ref).unlessEmpty(e.Names, http.MethodPost, "/labels", labelNames{e.Names}).answered(&labelList{}), nil
+		return addLabels(ref, e)
 	case effect.RemoveLabels:
 		return removeLabels(ref, e)
 	case effect.Comment:
@@ -109,7 +111,7 @@ func writeOf(ref triage.Ref, e effect.Effect) (write, error) {
 	case effect.MarkDuplicate:
 		return markDuplicate(ref, e.Of)
 	case effect.Assign:
-		return onIssue("assign", ref).unlessEmpty(e.Logins, http.MethodPost, "/assignees", assignees{e.Logins}).answered(&assigned{}), nil
+		return assign(ref, e)
 	case effect.Unassign:
 		return onIssue("unassign", ref).unlessEmpty(e.Logins, http.MethodDelete, "/assignees", assignees{e.Logins}).answered(&changed{}), nil
 	case effect.SetMilestone:
@@ -120,7 +122,7 @@ func writeOf(ref triage.Ref, e effect.Effect) (write, error) {
 		w.milestone = &e.Title
 		return w, nil
 	case effect.SetType:
-		return onIssue("set the type of", ref).editing(edit{Type: e.Name}), nil
+		return setType(ref, e), nil
 	case effect.Lock:
 		if e.Reason == "" {
 			return onIssue("lock", ref).with(http.MethodPut, "/lock", nil).answered(&noAnswer{}), nil
@@ -386,6 +388,16 @@ func result(w write, logins []string) (effect.Written, error) {
 		if *got == nil {
 			return out, w.op.Unreadable(errors.New("it is not a list"))
 		}
+		var has []string
+		for _, l := range *got {
+			has = append(has, l.Name)
+		}
+		out.Held = w.absent(has)
+	case *typed:
+		if got.Number == 0 {
+			return out, w.op.Unreadable(errNoNumber)
+		}
+		got.compare(w.intended, &out)
 	case *reacted:
 		if got.ID == 0 {
 			return out, w.op.Unreadable(errors.New("it has no id"))
@@ -394,11 +406,14 @@ func result(w write, logins []string) (effect.Written, error) {
 		if got.Number == 0 {
 			return out, w.op.Unreadable(errNoNumber)
 		}
+		var has []string
 		for _, user := range got.Assignees {
-			if slices.ContainsFunc(logins, func(l string) bool { return strings.EqualFold(l, user.Login) }) {
+			has = append(has, user.Login)
+			if containsFold(logins, user.Login) {
 				out.Accepted = append(out.Accepted, user.Login)
 			}
 		}
+		out.Held = w.absent(has)
 	}
 	return out, nil
 }

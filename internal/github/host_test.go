@@ -11,10 +11,33 @@ import (
 // TestHost runs the suite of hosts on the client, over the fake GitHub.
 func TestHost(t *testing.T) {
 	t.Parallel()
+	testHost(t, githubtest.AutomationOff)
+}
+
+// TestHostWithIntents runs the suite on repositories that show intents. At the level full_control,
+// GitHub holds every change with an intent.
+func TestHostWithIntents(t *testing.T) {
+	t.Parallel()
+	for _, level := range []githubtest.Automation{githubtest.FullAutomation, githubtest.Cautious, githubtest.FullControl} {
+		t.Run(string(level), func(t *testing.T) {
+			t.Parallel()
+			testHost(t, level)
+		})
+	}
+}
+
+func testHost(t *testing.T, level githubtest.Automation) {
+	t.Helper()
 	hosttest.Test(t, func(t *testing.T, r hosttest.Repo) runner.Host {
 		t.Helper()
+		if large(r) && level != githubtest.AutomationOff {
+			t.Skip("lists are the same at each level")
+		}
 		s := githubtest.New(t, githubtest.Config{Token: token, SkipValidation: large(r)})
 		furnishAs(s, r)
+		if level != githubtest.AutomationOff {
+			s.Repo(r.Owner + "/" + r.Name).SetAutomation(level)
+		}
 		if r.LoseAnswers {
 			s.Fault(githubtest.Fault{Method: "POST", Path: "/repos/*/*/issues/*/comments", CutAfter: true, Times: -1})
 		}
@@ -37,6 +60,9 @@ func large(r hosttest.Repo) bool {
 func furnishAs(s *githubtest.Server, r hosttest.Repo) {
 	repo := s.Repo(r.Owner + "/" + r.Name).AddLabel(r.Labels...).AddMilestone(r.Milestones...)
 	s.Describe(r.Owner+"/"+r.Name, githubtest.About{Teams: r.Teams})
+	if r.Intents {
+		repo.SetAutomation(githubtest.FullAutomation)
+	}
 	for login, permission := range r.Permissions {
 		repo.SetPermission(login, permission)
 		if permission == "admin" || permission == "write" {

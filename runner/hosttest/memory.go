@@ -148,7 +148,7 @@ func (h *content) happened(i *record, e triage.TimelineEvent) {
 	if e.ID == 0 {
 		e.ID = h.id()
 	}
-	e.At = h.time()
+	e.At, e.Intends = h.time(), h.repo.Intents && intends(e.Kind)
 	i.UpdatedAt = e.At
 	i.events = append(i.events, e)
 }

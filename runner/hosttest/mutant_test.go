@@ -267,7 +267,7 @@ func TestNoEffects(t *testing.T) {
 	}
 	for _, p := range promises() {
 		switch p.name {
-		case "refusals", "nothing to write", "absent comments are not found", "the gate is passed before each write", "a gate stops each write", "a context that has ended stops writes":
+		case "refusals", "nothing to write", "zero intents are none", "intents change nothing else", "proposals are held", "absent comments are not found", "the gate is passed before each write", "a gate stops each write", "a context that has ended stops writes":
 			in := New(p.repo()).Host("")
 			problems, skip := p.verify(t, runner.HostOf(mutant{Issues: in.Issues, Repository: in.Repository, Search: in.Search, write: none}))
 			if len(problems) > 0 || skip == "" {
@@ -283,6 +283,15 @@ func written(change func(*effect.Written, *error)) writer {
 		w, err := to.Write(ctx, ref, e)
 		change(&w, &err)
 		return w, err
+	}
+}
+
+// shown changes each event of a timeline.
+func shown(change func(*triage.TimelineEvent)) func(*triage.Timeline) {
+	return func(t *triage.Timeline) {
+		for k := range t.Events {
+			change(&t.Events[k])
+		}
 	}
 }
 
@@ -422,6 +431,58 @@ func TestMutants(t *testing.T) {
 			if errors.Is(*err, triage.ErrUncertain) {
 				*err = errOther
 			}
+		})}},
+		{"zero intents are held", "zero intents are none", "as without the intent", mutant{write: on(func(ctx context.Context, to runner.Issues, ref triage.Ref, e effect.AddLabels) (effect.Written, error) {
+			return effect.Written{Held: e.Names}, nil
+		})}},
+		{"zero intents lose the change", "zero intents are none", "as without the intent", mutant{write: on(func(ctx context.Context, to runner.Issues, ref triage.Ref, e effect.SetType) (effect.Written, error) {
+			return effect.Written{}, nil
+		})}},
+		{"zero intents are shown", "zero intents are none", "without an intent", mutant{timeline: shown(func(e *triage.TimelineEvent) { e.Intends, e.Intended = true, e.Kind == "assigned" })}},
+		{"a change with an intent is lost", "intents change nothing else", "want it to have what is not held", mutant{write: on(func(ctx context.Context, to runner.Issues, ref triage.Ref, e effect.AddLabels) (effect.Written, error) {
+			if e.Intents != nil {
+				return effect.Written{}, nil
+			}
+			return to.Write(ctx, ref, e)
+		})}},
+		{"a change with an intent is held, which no event shows", "intents change nothing else", "no event shows", mutant{write: on(func(ctx context.Context, to runner.Issues, ref triage.Ref, e effect.Assign) (effect.Written, error) {
+			return effect.Written{Held: e.Logins}, nil
+		})}},
+		{"an event has an intent and cannot", "intents change nothing else", "want it to be one that Intends", mutant{timeline: shown(func(e *triage.TimelineEvent) { e.Intended = true })}},
+		{"a comment can have an intent", "intents are shown", "its kind cannot", mutant{timeline: shown(func(e *triage.TimelineEvent) { e.Intends = true })}},
+		{"some events hide intents", "intents are shown", "others are not", mutant{timeline: shown(func(e *triage.TimelineEvent) {
+			if e.Label == "bug" {
+				e.Intends, e.Intended = false, false
+			}
+		})}},
+		{"every label has an intent", "intents are shown", "without an intent", mutant{timeline: shown(func(e *triage.TimelineEvent) { e.Intended = e.Intends })}},
+		{"intents are not shown", "intents are shown", "want Intended true", mutant{timeline: shown(func(e *triage.TimelineEvent) { e.Intended = false })}},
+		{"a held change is made", "intents are shown", "want it to have what is not held", mutant{write: on(func(ctx context.Context, to runner.Issues, ref triage.Ref, e effect.SetType) (effect.Written, error) {
+			w, err := to.Write(ctx, ref, e)
+			w.Held = []string{e.Name}
+			return w, err
+		})}},
+		{"a proposal is made", "proposals are held", "must change nothing", mutant{write: on(func(ctx context.Context, to runner.Issues, ref triage.Ref, e effect.Assign) (effect.Written, error) {
+			_, err := to.Write(ctx, ref, effect.Assign{Logins: e.Logins})
+			return effect.Written{Held: e.Logins}, err
+		})}},
+		{"a proposal is not reported", "proposals are held", "it holds [], want [Bug]", mutant{write: on(func(ctx context.Context, to runner.Issues, ref triage.Ref, e effect.SetType) (effect.Written, error) {
+			_, err := to.Write(ctx, ref, e)
+			return effect.Written{}, err
+		})}},
+		{"a label of the issue is held", "proposals are held", "it holds [Kind/Feature what? 100%], want [what? 100%]", mutant{write: on(func(ctx context.Context, to runner.Issues, ref triage.Ref, e effect.AddLabels) (effect.Written, error) {
+			w, err := to.Write(ctx, ref, e)
+			if len(w.Held) > 0 {
+				w.Held = e.Names
+			}
+			return w, err
+		})}},
+		{"a proposal is an event", "proposals are held", "1 events of the proposal", mutant{write: on(func(ctx context.Context, to runner.Issues, ref triage.Ref, e effect.SetType) (effect.Written, error) {
+			w, err := to.Write(ctx, ref, e)
+			if err == nil && len(w.Held) > 0 {
+				_, err = to.Write(ctx, ref, effect.Comment{Body: "type: " + e.Name})
+			}
+			return w, err
 		})}},
 		{"labels as asked for", "labels in the repository's spelling", "BUG", mutant{label: func(name *string, _ *error) { *name = strings.ToUpper(*name) }}},
 		{"an absent label is empty", "labels in the repository's spelling", "absent", mutant{label: otherwise[string](triage.ErrNotFound, nil)}},

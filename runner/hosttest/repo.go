@@ -26,6 +26,9 @@ type Repo struct {
 	// LoseAnswers means that the host loses the answer to each write that posts a comment, after it
 	// posted the comment.
 	LoseAnswers bool
+	// Intents means that the host shows intents in timelines, and holds the changes that are only
+	// suggested, as in package effect. Otherwise the host in memory ignores intents.
+	Intents bool
 	// Now returns the time of changes; nil: time.Now.
 	Now func() time.Time
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ import (
 // Test runs the tests that every [runner.Host] must pass, each as a parallel subtest. start returns a
 // host with the repository r: its own account is host.Login, and may do everything in r. start is
 // called once per subtest. It calls t.Skip if it cannot create r, such as one with 2,300 comments or
-// with LoseAnswers.
+// with LoseAnswers. It need not for Intents: a host may ignore them.
 //
 // A test is skipped if the host lacks the interface that it is about, or if a method returns an error
 // that matches [errors.ErrUnsupported], as those of package unimplemented do. A test of several effects
@@ -171,5 +172,5 @@ func at(number int) triage.Ref { return triage.Ref{Owner: owner, Repo: name, Num
 
 // promises returns all tests of the suite.
 func promises() []promise {
-	return append(append(append(append(issuePromises(), writePromises()...), guardPromises()...), repositoryPromises()...), searchPromises()...)
+	return slices.Concat(issuePromises(), writePromises(), intentPromises(), guardPromises(), repositoryPromises(), searchPromises())
 }

@@ -45,7 +45,7 @@ type author struct {
 func (v author) change(i *record, ref triage.Ref, e effect.Effect) (w effect.Written, err error) {
 	switch e := e.(type) {
 	case effect.AddLabels:
-		v.addLabels(i, e.Names)
+		w.Held = v.addLabels(i, e)
 	case effect.RemoveLabels:
 		for _, name := range e.Names {
 			if k := index(i.Labels, name); k >= 0 {
@@ -68,7 +68,7 @@ func (v author) change(i *record, ref triage.Ref, e effect.Effect) (w effect.Wri
 		}
 		v.close(i, "duplicate")
 	case effect.Assign:
-		w.Accepted = v.assign(i, e.Logins)
+		w = v.assign(i, e)
 	case effect.Unassign:
 		for _, login := range e.Logins {
 			if k := index(i.Assignees, login); k >= 0 {
@@ -76,6 +76,8 @@ func (v author) change(i *record, ref triage.Ref, e effect.Effect) (w effect.Wri
 				i.Assignees = slices.Delete(i.Assignees, k, k+1)
 			}
 		}
+	case effect.SetType:
+		return v.setType(i, e)
 	default:
 		return w, v.changeMore(i, ref, e)
 	}
@@ -87,19 +89,6 @@ func (v author) changeMore(i *record, ref triage.Ref, e effect.Effect) error {
 	switch e := e.(type) {
 	case effect.SetMilestone:
 		return v.setMilestone(i, e.Title)
-	case effect.SetType:
-		k := index(v.repo.Types, e.Name)
-		if k < 0 {
-			return refused(fmt.Sprintf("the repository has no issue type %q", e.Name))
-		}
-		if name := v.repo.Types[k]; name != i.Type {
-			kind := "issue_type_changed"
-			if i.Type == "" {
-				kind = "issue_type_added"
-			}
-			i.Type = name
-			v.did(i, triage.TimelineEvent{Kind: kind, IssueType: name})
-		}
 	case effect.Lock:
 		if !i.Locked {
 			i.Locked = true
@@ -134,14 +123,60 @@ func (v author) did(i *record, e triage.TimelineEvent) {
 
 func refused(reason string) error { return &triage.RefusedError{Reason: reason, Parameter: true} }
 
-func (v author) addLabels(i *record, names []string) {
-	for _, name := range names {
-		if index(i.Labels, name) < 0 {
+// because adds an event of the account of the view with an intent.
+func (v author) because(i *record, e triage.TimelineEvent, in effect.Intent) {
+	e.Intended = v.repo.Intents && in != effect.Intent{}
+	v.did(i, e)
+}
+
+// holds reports whether a change with an intent waits for a person.
+func (v author) holds(in effect.Intent) bool { return v.repo.Intents && in.Suggest }
+
+// intentAt returns the intent of a name, which is zero if there are none.
+func intentAt(list []effect.Intent, k int) effect.Intent {
+	if k >= len(list) {
+		return effect.Intent{}
+	}
+	return list[k]
+}
+
+// addLabels adds labels, and returns those that it held.
+func (v author) addLabels(i *record, e effect.AddLabels) (held []string) {
+	for k, name := range e.Names {
+		in := intentAt(e.Intents, k)
+		switch {
+		case index(i.Labels, name) >= 0:
+		case v.holds(in):
+			held = append(held, name)
+		default:
 			name = v.label(name)
 			i.Labels = append(i.Labels, name)
-			v.did(i, triage.TimelineEvent{Kind: "labeled", Label: name})
+			v.because(i, triage.TimelineEvent{Kind: "labeled", Label: name}, in)
 		}
 	}
+	return held
+}
+
+func (v author) setType(i *record, e effect.SetType) (w effect.Written, err error) {
+	k := index(v.repo.Types, e.Name)
+	if k < 0 {
+		return w, refused(fmt.Sprintf("the repository has no issue type %q", e.Name))
+	}
+	name, kind := v.repo.Types[k], "issue_type_changed"
+	if i.Type == "" {
+		kind = "issue_type_added"
+	}
+	switch {
+	case name == i.Type && v.holds(e.Intent):
+		w.Overtaken = []string{e.Name}
+	case name == i.Type:
+	case v.holds(e.Intent):
+		w.Held = []string{e.Name}
+	default:
+		i.Type = name
+		v.because(i, triage.TimelineEvent{Kind: kind, IssueType: name}, e.Intent)
+	}
+	return w, nil
 }
 
 // post posts or replaces a comment.
@@ -175,9 +210,10 @@ func (v author) close(i *record, reason string) {
 	v.did(i, triage.TimelineEvent{Kind: "closed", Reason: reason})
 }
 
-// assign adds assignees, and returns those that it accepted.
-func (v author) assign(i *record, logins []string) (accepted []string) {
-	for _, login := range logins {
+// assign adds assignees. The result has those that it accepted, and those that it held.
+func (v author) assign(i *record, e effect.Assign) (w effect.Written) {
+	for k, login := range e.Logins {
+		in := intentAt(e.Intents, k)
 		if !v.may(login) {
 			continue
 		}
@@ -186,13 +222,18 @@ func (v author) assign(i *record, logins []string) (accepted []string) {
 				login = name
 			}
 		}
-		accepted = append(accepted, login)
-		if index(i.Assignees, login) < 0 {
+		there := index(i.Assignees, login) >= 0
+		if !there && v.holds(in) {
+			w.Held = append(w.Held, e.Logins[k])
+			continue
+		}
+		w.Accepted = append(w.Accepted, login)
+		if !there {
 			i.Assignees = append(i.Assignees, login)
-			v.did(i, triage.TimelineEvent{Kind: "assigned", Assignee: login})
+			v.because(i, triage.TimelineEvent{Kind: "assigned", Assignee: login}, in)
 		}
 	}
-	return accepted
+	return w
 }
 
 func (v author) setMilestone(i *record, title string) error {

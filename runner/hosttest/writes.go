@@ -111,7 +111,7 @@ func (s step) verify(c *check) {
 	}
 	got := first.Events[len(first.Events)-1]
 	want := s.event
-	want.ID, want.At, want.Actor, want.ActorType = got.ID, got.At, got.Actor, got.ActorType
+	want.ID, want.At, want.Actor, want.ActorType, want.Intends = got.ID, got.At, got.Actor, got.ActorType, got.Intends
 	if got != want || !strings.EqualFold(got.Actor, c.Login) || got.At.IsZero() {
 		c.errorf("Timeline: got the event %+v, want %+v of %s", got, want, c.Login)
 	}

@@ -102,7 +102,7 @@ func editIssue(in *input) answer {
 	}
 	editText(in, e)
 	editState(in, e)
-	suggestions := object{}
+	suggestions := map[string][]object{}
 	if len(e.Labels) > 0 {
 		suggestions["labels"] = append(setLabels(in, labelChanges(in, e.Labels)), in.pending("label")...)
 	}
@@ -120,7 +120,7 @@ func editIssue(in *input) answer {
 		suggestions["type"] = append(in.intend([]state.Suggestion{typeChange(in, e.Type)}), in.pending("type")...)
 	}
 	o := render.Issue(in.repo, in.issue)
-	maps.DeleteFunc(suggestions, func(_ string, list any) bool { return len(list.([]object)) == 0 })
+	maps.DeleteFunc(suggestions, func(_ string, list []object) bool { return len(list) == 0 })
 	if len(suggestions) > 0 {
 		o["suggestions"] = suggestions
 	}

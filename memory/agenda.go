@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// An Agenda is a [Store] that can also list the records with a scheduled close. A store that
-// cannot list them must not keep closings, because no run would find them. Implementations pass
-// the suite memorytest.RunAgenda.
+// An Agenda is a [Store] that can also list the records on which a scheduled run has work: a scheduled
+// close, or proposals that wait. A store that cannot list them must not keep closings, because no run
+// would find them. Implementations pass the suite memorytest.RunAgenda.
 type Agenda interface {
 	Store
-	// Pending lists the issues of a repository whose records contain a closing that was not
-	// vetoed: each issue once, sorted by the due time. The list may be out of date, so the caller
+	// Pending lists the issues of a repository whose records have a time of [Record.Due]: each issue
+	// once, sorted by that time. The list may be out of date, so the caller
 	// loads each record before it acts. complete is false when some records could not be read.
 	// Pending changes nothing. Errors: the context's, or one of the medium.
 	Pending(ctx context.Context, repo string) (list []Due, complete bool, err error)
 }
 
-// A Due is an issue and the time from which its first closing may be carried out.
+// A Due is an issue and the time from which a scheduled run has work on it; see [Record.Due].
 type Due struct {
 	Issue int
 	At    time.Time // UTC

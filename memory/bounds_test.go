@@ -95,7 +95,7 @@ func TestPutBounds(t *testing.T) {
 				t.Fatalf("Encode after Put: %v", err)
 			}
 			again, err := memory.Decode(data, "org/repo", 42)
-			r.Schema = memory.Schema
+			r.Schema = r.StoredSchema()
 			if diff := cmp.Diff(r, again, cmpopts.EquateEmpty()); diff != "" || err != nil {
 				t.Errorf("on its way: %v (-put +decoded):\n%s", err, diff)
 			}
@@ -184,6 +184,10 @@ func TestRoom(t *testing.T) {
 	r := tasked(0, 1, 2)
 	r.SetHumans([]memory.Change{change(1, "<a>"), change(2, "b\n")})
 	r.Revision = memory.MaxRevision
+	propose(t, &r, offer(t, "<id>", `{"type":"comment","body":"<a>\u2028","x":[1, {"b" : 2}]}`))
+	propose(t, &r, offer(t, "b", `{"type":"lock"}`))
+	r.Render(strings.Repeat("0f", 32))
+	r.ProposalComment = math.MaxInt64
 	for _, drop := range []int{0, 2, 0} {
 		r.Tasks = r.Tasks[drop:]
 		data, err := memory.Encode(r)

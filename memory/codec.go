@@ -77,12 +77,16 @@ func Decode(data []byte, repo string, issue int) (Record, error) {
 	if len(data) > MaxSize {
 		return Record{}, broken(errTooLarge)
 	}
-	if err := checkSchema(data, Schema); err != nil {
+	if err := checkSchema(data, plainSchema, Schema); err != nil {
 		return Record{}, err
 	}
 	var r Record
 	if err := unmarshal(data, &r); err != nil {
 		return Record{}, err
+	}
+	if r.Schema == plainSchema && r.hasProposals() {
+		// No program writes this, and one that reads only this schema would drop the proposals.
+		return Record{}, broken(fmt.Errorf("schema %d has no proposals", plainSchema))
 	}
 	if err := check(r, repo, issue); err != nil {
 		return Record{}, broken(err)
@@ -90,9 +94,9 @@ func Decode(data []byte, repo string, issue int) (Record, error) {
 	return r, nil
 }
 
-// checkSchema compares the schema of a stored form with known, the schema of this program. It
+// checkSchema compares the schema of a stored form with the schemas that this program reads. It
 // runs before the rest is decoded, because a newer form may not fit into the present types.
-func checkSchema(data []byte, known int) error {
+func checkSchema(data []byte, oldest, newest int) error {
 	var head struct {
 		Schema *int `json:"schema"`
 	}
@@ -102,10 +106,10 @@ func checkSchema(data []byte, known int) error {
 	switch {
 	case head.Schema == nil:
 		return broken(errors.New("it has no schema"))
-	case *head.Schema > known:
-		return fmt.Errorf("%w: it has schema %d, and this program reads up to %d; update the program", ErrNewer, *head.Schema, known)
-	case *head.Schema != known:
-		return broken(fmt.Errorf("schema %d is not supported, want %d", *head.Schema, known))
+	case *head.Schema > newest:
+		return fmt.Errorf("%w: it has schema %d, and this program reads up to %d; update the program", ErrNewer, *head.Schema, newest)
+	case *head.Schema < oldest:
+		return broken(fmt.Errorf("schema %d is not supported, want %d or later", *head.Schema, oldest))
 	}
 	return nil
 }

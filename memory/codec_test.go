@@ -32,8 +32,29 @@ func TestForm(t *testing.T) {
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("stored form (-want +got):\n%s", diff)
 	}
-	if r.Tasks[0].Actions[0].Values[0] != "bug" || !r.Tasks[0].At.Equal(time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC)) {
+	if r.Schema != 1 || r.Tasks[0].Actions[0].Values[0] != "bug" || !r.Tasks[0].At.Equal(time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC)) {
 		t.Errorf("decoded: got %+v", r.Tasks[0])
+	}
+}
+
+// TestProposalsForm pins the stored form of a record with proposals.
+func TestProposalsForm(t *testing.T) {
+	t.Parallel()
+	want := string(read(t, "testdata/proposals.json"))
+	r, err := memory.Decode([]byte(want), "org/repo", 42)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := memory.Encode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("stored form (-want +got):\n%s", diff)
+	}
+	p, ok := r.Proposal(9)
+	if at, due := r.Due(); !ok || len(p.Actions()) != 2 || !due || !at.Equal(p.Expires) {
+		t.Errorf("decoded: got %+v, due %v", p, at)
 	}
 }
 
@@ -44,6 +65,10 @@ func TestDecodeTolerates(t *testing.T) {
 		"unknown fields":                 `{"later":{},"schema":1,"repo":"org/repo","issue":42,"revision":1,"tasks":[{"x":1}]}`,
 		"no tasks":                       `{"schema":1,"repo":"org/repo","issue":42,"revision":1}`,
 		"unknown result":                 `{"schema":1,"repo":"org/repo","issue":42,"revision":1,"tasks":[{"actions":[{"result":"trying"}]}]}`,
+		"schema 2 without proposals":     `{"schema":2,"repo":"org/repo","issue":42,"revision":1}`,
+		"only the last number":           `{"schema":2,"repo":"org/repo","issue":42,"revision":1,"last_proposal":7}`,
+		"no action":                      ended(`"number":1,"id":"a","state":"rejected"`),
+		"unknown state":                  ended(`"number":1,"id":"a","state":"vanished","carrier":"pigeon","confidence":"sure"`),
 		"space behind":                   `{"schema":1,"repo":"org/repo","issue":42,"revision":1} ` + "\n",
 	}
 	for name, in := range tests {
@@ -51,6 +76,11 @@ func TestDecodeTolerates(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// ended returns a record with a proposal that has these fields.
+func ended(fields string) string {
+	return `{"schema":2,"repo":"org/repo","issue":42,"revision":1,"proposals":[{` + fields + `}],"last_proposal":1}`
 }
 
 // TestBroken reads testdata/broken. Each archive has the files "record" and "error", the error of

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -19,6 +20,7 @@ import (
 // decoded record does not change when saved, has a valid summary, and accepts more tasks.
 func FuzzDecode(f *testing.F) {
 	f.Add(read(f, "testdata/record.json"))
+	f.Add(read(f, "testdata/proposals.json"))
 	for _, pattern := range []string{"testdata/broken/*.txtar", "testdata/summary/*.txtar"} {
 		list, err := filepath.Glob(pattern)
 		if err != nil || len(list) == 0 {
@@ -49,7 +51,7 @@ func FuzzDecode(f *testing.F) {
 		if got := saved(t, again); !bytes.Equal(got, stored) {
 			t.Fatalf("second round:\n%s", cmp.Diff(string(stored), string(got)))
 		}
-		was := posted(r)
+		was, waiting := posted(r), pendingOf(r)
 		for range 2 {
 			r.Put(memory.Task{ID: "new", At: time.Date(2026, 4, 10, 0, 0, 0, 0, time.UTC), Actions: []memory.Action{{Type: "add_label", Result: triage.Done}}})
 			if posted(r) != was {
@@ -59,6 +61,10 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("decode what was put: %v", err)
 			}
 		}
+		if diff := cmp.Diff(waiting, pendingOf(r)); diff != "" {
+			t.Fatalf("adding a task changed the proposals that wait:\n%s", diff)
+		}
+		answer(t, r)
 		text, ok = memory.Summary(r)
 		checkSummary(t, r, text, ok)
 		humans := r.Humans
@@ -98,6 +104,13 @@ func FuzzSummary(f *testing.F) {
 		r.Humans = []memory.Change{
 			{Type: typ, Values: []string{value, rule}, By: rule},
 			{At: april, Type: types[int(kind)%len(types)], Values: []string{rule + value}, By: value},
+		}
+		if p, err := protocol.NewAction(types[int(kind)%len(types)], map[string]any{"label": value, "labels": []string{rule, value}, "body": value}); err == nil {
+			p := memory.Proposal{ID: rule, Source: typ, Rationale: value, Action: p, Confidence: protocol.Confidence(rule), Carrier: triage.Carrier(value)}
+			for i, state := range []memory.ProposalState{memory.Pending, memory.Accepted, memory.ProposalState(value)} {
+				p.Number, p.State = i+1, state
+				r.Proposals = append(r.Proposals, p)
+			}
 		}
 		text, ok := memory.Summary(r)
 		checkSummary(t, r, text, ok)

@@ -57,7 +57,7 @@ func DecodeLedger(data []byte, key LedgerKey) (Ledger, error) {
 	if len(data) > MaxLedger {
 		return Ledger{}, broken(errLedgerTooLarge)
 	}
-	if err := checkSchema(data, ledgerSchema); err != nil {
+	if err := checkSchema(data, ledgerSchema, ledgerSchema); err != nil {
 		return Ledger{}, err
 	}
 	var s storedLedger

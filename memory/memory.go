@@ -5,7 +5,8 @@
 //
 // A record contains structured facts, and code renders the summary from them. The summary
 // contains no text of an issue and no rationale. Memory grants no permission: a caller that
-// cannot load it continues without it. A journal lists the actions that need not be repeated; it
+// cannot load it continues without it. A record also contains the actions that are proposed to people;
+// a caller carries one out only when a person with the permission accepts it. A journal lists the actions that need not be repeated; it
 // permits none.
 //
 // A new store has the methods of [Store], and those of [Journal] and [Agenda] if it can have them. It
@@ -44,7 +45,7 @@ type Store interface {
 	Load(ctx context.Context, repo string, issue int) (Record, error)
 	// Save stores r if the stored record has the revision r.Revision, and returns [ErrConflict]
 	// otherwise. Revision 0 means that no record, or only a broken one, is stored. The stored
-	// record gets the revision r.Revision+1 and the schema [Schema]. r itself does not change, so
+	// record gets the revision r.Revision+1 and the schema of [Record.StoredSchema]. r itself does not change, so
 	// a caller that continues with it adds 1 to its revision. When Save returns nil, the record
 	// is as durable as the medium allows. After an error other than ErrConflict, either the old
 	// record or the new one is stored, never a mixture.

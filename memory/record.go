@@ -6,14 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/triage"
 )
 
-// Schema is the version of the encoded form of a [Record].
-const Schema = 1
+// Schema is the newest version of the encoded form of a [Record], which has proposals. A record
+// without proposals has the version before; see [Record.StoredSchema].
+const Schema = 2
+
+// plainSchema is the version of the encoded form without proposals.
+const plainSchema = 1
 
 // Repository is the issue number of the record about a whole repository. That record contains
 // [Scores] and cursors of scans, and neither tasks nor changes of people.
@@ -33,14 +39,16 @@ type Record struct {
 	// Closings lists the scheduled closes, vetoed ones included, at most one per rule, sorted by
 	// the due time; see [Record.Plan].
 	Closings []ScheduledClose `json:"closings,omitempty"`
-	// Proposals lists the proposals of actions to people, sorted by their numbers.
+	// Proposals lists the proposals of actions to people, sorted by their numbers; see
+	// [Record.Propose].
 	Proposals []Proposal `json:"proposals,omitempty"`
 	// ProposalComment is the id of our comment with the proposals; 0: there is none.
 	ProposalComment int64 `json:"proposal_comment,omitempty"`
 	// ProposalRenders are the SHA-256 sums of the last texts of that comment, in hexadecimal digits, the
-	// newest last.
+	// newest last; see [Record.Render].
 	ProposalRenders []string `json:"proposal_renders,omitempty"`
-	// LastProposal is the highest number that a proposal on the issue ever had.
+	// LastProposal is the highest number that a proposal on the issue ever had. Proposals that ended are
+	// dropped in time, and their numbers are never used again.
 	LastProposal int    `json:"last_proposal,omitempty"`
 	Tasks        []Task `json:"tasks"` // oldest first
 	// Humans lists the changes of humans since the oldest recorded task, the oldest first.
@@ -55,7 +63,8 @@ type Record struct {
 // out stays done, even if a later attempt reports it as "already". Put keeps the tasks in order
 // of time. It cuts texts that are too long, moves numbers and times into their range, and folds
 // the oldest tasks, so that the record is within its bounds and can be saved. It drops the
-// changes of humans before the oldest task that is kept.
+// changes of humans before the oldest task that is kept. It never drops a pending proposal that
+// [Record.Propose] added.
 func (r *Record) Put(t Task) {
 	r.bound()
 	t = clipTask(t, maxActions)
@@ -84,6 +93,7 @@ func (r *Record) bound() {
 		r.Earlier = &e
 	}
 	r.boundDeferred()
+	r.boundProposals()
 	if checkHumans(r.Humans) != nil {
 		r.Humans = boundHumans(r.Humans)
 	}
@@ -180,9 +190,45 @@ func (r *Record) Drop(rule string) {
 	}
 }
 
-// Due returns when the first scheduled close may be carried out, and ignores vetoed closes. ok is
-// false when there is none.
+// StoredSchema returns the version of the form in which [Encode] writes the record: [Schema] if it has
+// proposals, or ever had one, and 1 otherwise. A program that does not read proposals refuses the newer
+// form with [ErrNewer], so it cannot drop them.
+func (r *Record) StoredSchema() int {
+	if r.hasProposals() {
+		return Schema
+	}
+	return plainSchema
+}
+
+// Due returns from when a scheduled run has work on the issue, whatever happens until then: the first
+// of these times. ok is false when there is none.
+//
+//   - a scheduled close is due; see [Record.ClosingDue]
+//   - a pending proposal expires
+//   - a pending proposal was made that belongs into our comment, while there is no such comment yet: the
+//     run was killed before it posted the comment
 func (r *Record) Due() (at time.Time, ok bool) {
+	at, ok = r.ClosingDue()
+	first := func(t time.Time) {
+		if !ok || t.Before(at) {
+			at, ok = t, true
+		}
+	}
+	for _, p := range r.Proposals {
+		if p.State != Pending {
+			continue
+		}
+		first(p.Expires)
+		if p.Carrier == triage.CarrierComment && r.ProposalComment == 0 {
+			first(p.At)
+		}
+	}
+	return at, ok
+}
+
+// ClosingDue returns when the first scheduled close may be carried out, and ignores vetoed closes. ok
+// is false when there is none.
+func (r *Record) ClosingDue() (at time.Time, ok bool) {
 	for _, c := range r.Closings {
 		if !c.Vetoed && (!ok || c.Due.Before(at)) {
 			at, ok = c.Due, true
@@ -242,7 +288,7 @@ func (r Record) check() error {
 			return fmt.Errorf("task %q: %w", clip(t.ID, 60), err)
 		}
 	}
-	if err := errors.Join(r.Scores.check(), checkCursors(r.Cursors), checkDeferred(r.Never, r.Closings)); err != nil {
+	if err := errors.Join(r.Scores.check(), checkCursors(r.Cursors), checkDeferred(r.Never, r.Closings), r.checkProposals()); err != nil {
 		return err
 	}
 	return checkHumans(r.Humans)
@@ -273,9 +319,9 @@ func (r *Record) dropHumans() {
 }
 
 // fit folds the oldest tasks, and drops the changes of humans before the remaining tasks, until
-// the record is within its size. The caller has brought every part within its own bounds. fit
-// encodes each part once, and the head again after each series of folds. steps counts the
-// encodings.
+// the record is within its size. If it has no task any more, fit drops the proposals that ended first.
+// The caller has brought every part within its own bounds. fit encodes each part once, and the head
+// again after each series of folds. steps counts the encodings.
 func (r *Record) fit() (steps int) {
 	e := r.Earlier.clone()
 	fold := func(n int) {
@@ -301,6 +347,10 @@ func (r *Record) fit() (steps int) {
 			tasks, humans = tasks[1:], humans[len(humans)-len(r.Humans):]
 		}
 	}
+	for len(r.Tasks) == 0 && r.ended() && r.head() > MaxSize {
+		steps++
+		r.dropEnded()
+	}
 	return steps
 }
 
@@ -315,12 +365,18 @@ func (r *Record) fitHumans() {
 }
 
 // head returns the bytes of an encoded record without the elements of Tasks and Humans. It
-// includes the brackets of these two lists, and assumes the longest revision.
+// includes the brackets of these two lists, and assumes the longest revision and, with proposals, the
+// longest id of a comment.
 func (r *Record) head() int {
-	data, err := marshal(Record{
+	h := Record{
 		Repo: r.Repo, Issue: r.Issue, Revision: maxRevision, Earlier: r.Earlier, Scores: r.Scores,
 		Never: r.Never, Closings: r.Closings, Cursors: r.Cursors,
-	})
+		Proposals: r.Proposals, ProposalRenders: r.ProposalRenders, LastProposal: r.LastProposal,
+	}
+	if r.hasProposals() {
+		h.ProposalComment = math.MaxInt64
+	}
+	data, err := marshal(h)
 	if err != nil {
 		return MaxSize
 	}
@@ -329,7 +385,7 @@ func (r *Record) head() int {
 
 // marshal returns the stored form of a record. It checks no bounds.
 func marshal(r Record) ([]byte, error) {
-	r.Schema = Schema
+	r.Schema = r.StoredSchema()
 	if r.Tasks == nil {
 		r.Tasks = []Task{}
 	}

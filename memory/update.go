@@ -35,7 +35,7 @@ func Update(ctx context.Context, s Store, repo string, issue int, change func(*R
 		}
 		err = s.Save(ctx, r)
 		if err == nil {
-			r.Schema, r.Revision = Schema, r.Revision+1
+			r.Schema, r.Revision = r.StoredSchema(), r.Revision+1
 			return r, nil
 		}
 		if !errors.Is(err, ErrConflict) || try == updateTries {

@@ -177,6 +177,6 @@ func rulesMemory(r memory.Record, task string) facts.Memory {
 		}
 	}
 	m.Never = slices.Clone(r.Never)
-	_, m.Closing = r.Due()
+	_, m.Closing = r.ClosingDue()
 	return m
 }

@@ -146,7 +146,7 @@ func sample(issue, revision int) memory.Record {
 
 // stored returns a saved record as the store returns it, with the next revision.
 func stored(r memory.Record) memory.Record {
-	r.Schema = memory.Schema
+	r.Schema = r.StoredSchema()
 	r.Revision++
 	return r
 }

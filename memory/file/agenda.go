@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// maxPending is the most records in which Pending looks for closings.
+// maxPending is the most records in which Pending looks for work.
 const maxPending = 20_000
 
 var _ memory.Agenda = (*Store)(nil)
@@ -26,10 +26,10 @@ var _ memory.Agenda = (*Store)(nil)
 func (s *Store) Pending(ctx context.Context, repo string) (list []memory.Due, complete bool, err error) {
 	key, err := memory.Key(repo, 1)
 	if err != nil {
-		return nil, false, fmt.Errorf("list scheduled closes: %w", err)
+		return nil, false, fmt.Errorf("list due issues: %w", err)
 	}
 	dir := path.Dir(key)
-	list, err = view(ctx, s, "list scheduled closes", func(root *os.Root) (list []memory.Due, err error) {
+	list, err = view(ctx, s, "list due issues", func(root *os.Root) (list []memory.Due, err error) {
 		numbers, err := recordsIn(root, dir)
 		complete = len(numbers) <= maxPending
 		for _, n := range numbers[:min(len(numbers), maxPending)] {
@@ -73,11 +73,11 @@ func recordsIn(root *os.Root, dir string) ([]int, error) {
 	return numbers, nil
 }
 
-// dueIn returns when the first closing in a record is due. It does not decode a record without
-// closings, because most records have none.
+// dueIn returns the due time of a record. It does not decode a record without closings and proposals,
+// because most records have none.
 func dueIn(root *os.Root, dir, repo string, issue int) (at time.Time, ok bool, err error) {
 	data, err := read(root, dir+"/"+strconv.Itoa(issue)+".json", memory.MaxSize)
-	if err != nil || !bytes.Contains(data, []byte(`"closings"`)) {
+	if err != nil || !bytes.Contains(data, []byte(`"closings"`)) && !bytes.Contains(data, []byte(`"proposals"`)) {
 		return at, false, err
 	}
 	r, err := memory.Decode(data, repo, issue)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/triage"
 )
 
 // RunAgenda runs the tests of the methods that memory.Agenda adds to memory.Store. open returns
@@ -21,6 +22,7 @@ func RunAgenda(t *testing.T, open func(t *testing.T) memory.Agenda) {
 		{"empty", agendaEmpty},
 		{"order", agendaOrder},
 		{"follows the record", agendaFollows},
+		{"proposals", agendaProposals},
 		{"of one repository", agendaIsolation},
 		{"round trip", agendaRoundTrip},
 		{"cancelled", agendaCancelled},
@@ -103,6 +105,46 @@ func agendaFollows(t *testing.T, s memory.Agenda) {
 		{plan("a", 1), "7 05-07"},
 		{drop("b"), ""},
 		{drop("a"), ""},
+	} {
+		change(t, s, "org/repo", 7, step.alter)
+		if got := pending(t, s, "org/repo"); got != step.want {
+			t.Fatalf("step %d: got %q, want %q", i, got, step.want)
+		}
+	}
+}
+
+// agendaProposals changes the proposals of one record. The store lists the issue while a proposal waits.
+func agendaProposals(t *testing.T, s memory.Agenda) {
+	offer := func(day int, carrier triage.Carrier) func(*memory.Record) {
+		return func(r *memory.Record) {
+			p := proposal(fmt.Sprint("of day ", day), `{"type":"lock"}`)
+			p.At, p.Carrier = time.Date(2026, 5, day, 0, 0, 0, 0, time.UTC), carrier
+			p.Expires = p.At.AddDate(0, 0, 10)
+			if _, ok := r.Propose(p); !ok {
+				t.Errorf("day %d: not proposed", day)
+			}
+		}
+	}
+	end := func(n int) func(*memory.Record) {
+		return func(r *memory.Record) {
+			r.End(n, memory.Rejected, "mona", "", time.Date(2026, 5, 9, 0, 0, 0, 0, time.UTC))
+		}
+	}
+	for i, step := range []struct {
+		alter func(*memory.Record)
+		want  string
+	}{
+		{offer(4, triage.CarrierGitHub), "7 05-14"},
+		{offer(5, triage.CarrierComment), "7 05-05"}, // the comment is missing
+		{func(r *memory.Record) { r.Plan(closing("a", 3)) }, "7 05-03"},
+		{func(r *memory.Record) { r.Drop("a") }, "7 05-05"},
+		{func(r *memory.Record) { r.ProposalComment = 123 }, "7 05-14"},
+		{end(1), "7 05-15"},
+		{func(r *memory.Record) { r.Plan(closing("a", 20)) }, "7 05-15"},
+		{end(2), "7 05-20"},
+		{func(r *memory.Record) { r.Drop("a") }, ""},
+		{offer(8, triage.CarrierComment), "7 05-18"},
+		{func(r *memory.Record) { r.Expire(time.Date(2026, 5, 18, 0, 0, 0, 0, time.UTC)) }, ""},
 	} {
 		change(t, s, "org/repo", 7, step.alter)
 		if got := pending(t, s, "org/repo"); got != step.want {

@@ -113,7 +113,7 @@ func (s *Records) save(tx Tx, r memory.Record, data []byte) error {
 // Pending implements memory.Agenda.
 func (s *Records) Pending(ctx context.Context, repo string) (list []memory.Due, complete bool, err error) {
 	if _, err := memory.Key(repo, 1); err != nil {
-		return nil, false, Wrap("list scheduled closes", err)
+		return nil, false, Wrap("list due issues", err)
 	}
 	list, err = Value(ctx, s.engine.ReadOne, func(tx Tx) ([]memory.Due, error) {
 		return All(tx, s.due, func(r Row) (d memory.Due, err error) {
@@ -123,5 +123,5 @@ func (s *Records) Pending(ctx context.Context, repo string) (list []memory.Due, 
 			return d, err
 		}, strings.ToLower(repo))
 	})
-	return list, err == nil, Wrap("list scheduled closes", err)
+	return list, err == nil, Wrap("list due issues", err)
 }

@@ -18,16 +18,17 @@ const MaxSummary = 4 << 10
 
 // Summary renders one paragraph about our actions on the issue, for
 // protocol.TaskContext.MemorySummary. ok is false, and the text empty, when no action was carried
-// out, no task was escalated, and no label or closing is kept for later. The paragraph includes
-// the changes of humans in order of time, without their logins. The text depends on the record
-// alone and has at most [MaxSummary] bytes. If it would be longer, the oldest tasks are folded
-// into counts, and the changes of humans before the remaining tasks are left out.
+// out or proposed, no task was escalated, and no label or closing is kept for later. The paragraph
+// includes the changes of humans and the proposals in order of time, without logins. The text depends
+// on the record alone and has at most [MaxSummary] bytes. If it would be longer, the oldest tasks are
+// folded into counts, and older changes of humans and proposals are left out.
 //
 // Published agents skip an issue if its summary contains certain phrases about a reply, in any
 // case. The text therefore contains the word "commented" if and only if we posted a comment.
 // Otherwise it contains none of these phrases. [Record.Faded] limits this effect to
 // [AnswerWindow]. A name that contains such a phrase, for example a label called "commented", is
-// escaped as in 'comm\u0065nted'. The text contains no rationale and nothing written in an issue.
+// escaped as in 'comm\u0065nted'. A proposed comment is called "a reply", which no agent looks for.
+// The text contains no rationale, no text of a comment and nothing written in an issue.
 func Summary(r Record) (text string, ok bool) {
 	tasks := slices.DeleteFunc(slices.Clone(r.Tasks), func(t Task) bool { return !eventful(t) })
 	slices.SortStableFunc(tasks, func(a, b Task) int { return a.At.Compare(b.At) })
@@ -38,10 +39,10 @@ func Summary(r Record) (text string, ok bool) {
 		humans = sinceTime(humans, tasks[0].At)
 	}
 	later := deferredSentence(r.Never, r.Closings)
-	if len(tasks) == 0 && earlierSentence(e) == "" && later == "" {
+	if len(tasks) == 0 && len(r.Proposals) == 0 && earlierSentence(e) == "" && later == "" {
 		return "", false
 	}
-	parts := partsOf(tasks, humans)
+	parts := withProposals(partsOf(tasks, humans), r.Proposals)
 	size := 0 // bytes of the remaining parts
 	for _, p := range parts {
 		size += len(p.text)
@@ -60,10 +61,11 @@ func Summary(r Record) (text string, ok bool) {
 	return render(r.Issue, earlierSentence(e), nil, later), true
 }
 
-// A part is the text of a summary about one task, or about the changes of humans on one day.
+// A part is the text of a summary about one task, one proposal, or the changes of humans on one day.
 type part struct {
 	text string
-	task *Task // nil: humans
+	at   time.Time
+	task *Task // nil: humans or a proposal
 }
 
 // partsOf merges tasks and changes of humans, which are both in order of time. If a task and a
@@ -73,7 +75,7 @@ func partsOf(tasks []Task, humans []Change) []part {
 	for len(tasks)+len(humans) > 0 {
 		later := func(c Change) bool { return len(tasks) > 0 && !c.At.Before(tasks[0].At) }
 		if len(humans) == 0 || later(humans[0]) {
-			parts = append(parts, part{taskSentence(tasks[0]), &tasks[0]})
+			parts = append(parts, part{taskSentence(tasks[0]), tasks[0].At, &tasks[0]})
 			tasks = tasks[1:]
 			continue
 		}
@@ -81,9 +83,19 @@ func partsOf(tasks []Task, humans []Change) []part {
 		for n < len(humans) && !later(humans[n]) && date(humans[n].At) == date(humans[0].At) {
 			n++
 		}
-		parts = append(parts, part{text: humansSentence(humans[:n])})
+		parts = append(parts, part{text: humansSentence(humans[:n]), at: humans[0].At})
 		humans = humans[n:]
 	}
+	return parts
+}
+
+// withProposals adds the proposals to parts that are in order of time. A proposal follows a task of the
+// same time.
+func withProposals(parts []part, list []Proposal) []part {
+	for _, p := range list {
+		parts = append(parts, part{text: proposalSentence(p), at: p.At})
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return a.at.Compare(b.at) })
 	return parts
 }
 
@@ -186,6 +198,43 @@ func humansSentence(list []Change) string {
 		did = countsOf(sum)
 	}
 	return "a human " + strings.Join(did, ", ") + " on " + date(list[0].At)
+}
+
+// maxProposed is the most bytes of the text about the actions of one proposal. A longer text is replaced
+// with one that has no names.
+const maxProposed = 1 << 10
+
+// proposalSentence returns text such as "suggested label 'bug' on 2026-11-27; a human accepted it on
+// 2026-11-28".
+func proposalSentence(p Proposal) string {
+	var what, short []string
+	for _, item := range p.Actions() {
+		a := NewAction(0, item)
+		what, short = appendNew(what, proposed(a)), appendNew(short, cmp.Or(proposals[a.Type].alone, "an action"))
+	}
+	text := strings.Join(what, ", ")
+	if len(text) > maxProposed {
+		text = strings.Join(short, ", ")
+	}
+	s := "suggested " + text + " on " + date(p.At)
+	switch p.State {
+	case Pending:
+		return s
+	case Accepted:
+		s += "; a human accepted it"
+	case Rejected:
+		s += "; a human rejected it"
+	case Overtaken:
+		s += "; it was overtaken"
+	case Expired:
+		s += "; it expired"
+	default:
+		s += "; it ended"
+	}
+	if p.Ended.IsZero() {
+		return s
+	}
+	return s + " on " + date(p.Ended)
 }
 
 // maxToldNever is the most forbidden labels that a summary lists.

@@ -104,6 +104,51 @@ func checkSummary(t testing.TB, r memory.Record, text string, ok bool) {
 	}
 }
 
+// TestSummaryOfProposals looks for a rationale and a comment's text in the summaries of proposals in each
+// state. They contain neither, and never call a proposed comment one that was posted.
+func TestSummaryOfProposals(t *testing.T) {
+	t.Parallel()
+	const canary = "canary7f3a"
+	for _, state := range []memory.ProposalState{memory.Pending, memory.Accepted, memory.Rejected, memory.Overtaken, memory.Expired} {
+		for _, spec := range protocol.ActionSpecs() {
+			r := memory.Record{Repo: "org/repo", Issue: 42, Revision: 1}
+			p := offer(t, "a", `{"type":"`+spec.Name+`","body":"`+canary+`","once":"`+canary+`","key":"`+canary+`","rationale":"`+canary+`"}`)
+			p.Rationale, p.Source = canary, canary
+			p.Group = []protocol.ActionItem{item(t, `{"type":"comment","body":"`+canary+`"}`), p.Action}
+			n := propose(t, &r, p)
+			if state != memory.Pending {
+				r.End(n, state, canary, canary, april)
+			}
+			text, ok := memory.Summary(r)
+			checkSummary(t, r, text, ok)
+			low := strings.ToLower(text)
+			if !strings.Contains(text, ": suggested a reply") || strings.Contains(low, canary) || strings.Contains(low, "replied") || strings.Contains(low, "an action") {
+				t.Errorf("%s, %s: got %s", spec.Name, state, text)
+			}
+			if faded, _ := memory.Summary(r.Faded(april.AddDate(1, 0, 0))); faded != text {
+				t.Errorf("%s, %s: faded to %s", spec.Name, state, faded)
+			}
+		}
+	}
+}
+
+// TestSummaryOfManyProposals leaves out the oldest proposals if the summary would be too long.
+func TestSummaryOfManyProposals(t *testing.T) {
+	t.Parallel()
+	r := memory.Record{Repo: "org/repo", Issue: 42, Revision: 1}
+	r.Put(memory.Task{ID: "t", At: april, Actions: []memory.Action{{Type: protocol.ActionComment, Result: triage.Done}}})
+	for i := range memory.MaxEnded {
+		p := offer(t, fmt.Sprint(i), fmt.Sprintf(`{"type":"add_label","label":"%d%s"}`, i, strings.Repeat("x", 50)))
+		p.At = april.Add(time.Duration(i) * time.Hour)
+		r.End(propose(t, &r, p), memory.Rejected, "mona", "", p.At)
+	}
+	text, ok := memory.Summary(r)
+	checkSummary(t, r, text, ok)
+	if !strings.Contains(text, "suggested label '49x") || strings.Contains(text, "label '0x") || !strings.Contains(text, "commented once") {
+		t.Errorf("got %s", text)
+	}
+}
+
 func TestSummaryFolds(t *testing.T) {
 	t.Parallel()
 	r := memory.Record{Repo: "org/repo", Issue: 42}

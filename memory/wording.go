@@ -33,6 +33,46 @@ func phrase(a Action) string {
 	return past(a.Type)
 }
 
+// proposals contains the words of each type of action in a proposal: alone, and before the names that
+// the action would write. The words must not make an agent take the proposal for an answer.
+var proposals = map[string]struct{ alone, with string }{
+	protocol.ActionAddLabel:        {"a label", "label"},
+	protocol.ActionAddLabels:       {"a label", "label"},
+	protocol.ActionRemoveLabel:     {"to take off a label", "to take off the label"},
+	protocol.ActionComment:         {alone: "a reply"},
+	protocol.ActionUpdateComment:   {alone: "a reply"},
+	protocol.ActionHideComment:     {alone: "to hide an earlier post"},
+	protocol.ActionCloseIssue:      {"to close it", "to close it as"},
+	protocol.ActionMarkDuplicate:   {"to close it as a duplicate", "to close it as a duplicate of issue"},
+	protocol.ActionReopenIssue:     {alone: "to reopen it"},
+	protocol.ActionAssign:          {"to assign people", "to assign"},
+	protocol.ActionUnassign:        {"to unassign people", "to unassign"},
+	protocol.ActionSetMilestone:    {"a milestone", "the milestone"},
+	protocol.ActionRemoveMilestone: {alone: "to remove the milestone"},
+	protocol.ActionSetType:         {"a type", "the type"},
+	protocol.ActionLock:            {"to lock it", "to lock it as"},
+	protocol.ActionUnlock:          {alone: "to unlock it"},
+	protocol.ActionReact:           {"a reaction", "the reaction"},
+	protocol.ActionNeverAgain:      {"never to set a label", "never to set the label"},
+	protocol.ActionRequestReview:   {"to request a review", "to request a review by"},
+}
+
+// proposed returns the text of a proposed action. A comment is only "a reply": its key is left out, as
+// in [phrase].
+func proposed(a Action) string {
+	words, known := proposals[a.Type]
+	switch {
+	case !known:
+		return "the action " + name(a.Type)
+	case words.with == "" || len(a.Values) == 0:
+		return words.alone
+	}
+	if spec, _ := protocol.SpecOf(a.Type); spec.AddsLabels() && len(a.Values) > 1 {
+		words.with = "labels"
+	}
+	return words.with + " " + quoteAll(a.Values)
+}
+
 // maxNames is the most names of one action that are shown. maxName is the most characters of a
 // name.
 const (

@@ -78,7 +78,7 @@ func TestAnnouncementFails(t *testing.T) {
 	r := record(1)
 	r.Plan(memory.ScheduledClose{Due: time.Date(2026, 5, 1, 8, 30, 0, 0, time.UTC)})
 	s.Deny(resultstest.ArtifactWrite, true)
-	if err := store.Save(t.Context(), r); err == nil || !strings.Contains(err.Error(), "announce the scheduled close in artifact foreman-closing-i7-20260501T083000Z") {
+	if err := store.Save(t.Context(), r); err == nil || !strings.Contains(err.Error(), "announce the due time of the issue in artifact foreman-closing-i7-20260501T083000Z") {
 		t.Errorf("got %v", err)
 	}
 	if got := load(t, store); got.Revision != 1 {
@@ -94,4 +94,49 @@ func TestOrdinarySave(t *testing.T) {
 	if list := s.Artifacts(); len(list) != 1 || list[0].Name != "foreman-memory-i7" {
 		t.Errorf("got %v, want that of the record", list)
 	}
+}
+
+// TestAnnouncementOrder checks that an earlier due time is announced before the record is saved, and a
+// later one, or none, afterwards. Otherwise a run that is killed between the two uploads would hide
+// the record from scheduled runs.
+func TestAnnouncementOrder(t *testing.T) {
+	t.Parallel()
+	s := resultstest.New(t, resultstest.Config{})
+	store := artifact(t, options(s))
+	at := time.Date(2026, 5, 1, 8, 30, 0, 0, time.UTC)
+	for i, tt := range []struct {
+		due  time.Time // zero: none
+		want string
+	}{
+		{at, "foreman-closing-i7-20260501T083000Z foreman-memory-i7"},
+		{at.AddDate(0, 0, 2), "foreman-memory-i7 foreman-closing-i7-20260503T083000Z"},
+		{at.AddDate(0, 0, 1), "foreman-closing-i7-20260502T083000Z foreman-memory-i7"},
+		{at.AddDate(0, 0, 1), "foreman-memory-i7"},
+		{time.Time{}, "foreman-memory-i7 foreman-closing-i7-none"},
+		{time.Time{}, "foreman-memory-i7"},
+	} {
+		was := newest(s)
+		r := record(i)
+		if !tt.due.IsZero() {
+			r.Plan(memory.ScheduledClose{Due: tt.due})
+		}
+		save(t, store, r)
+		var got []string
+		for _, a := range s.Artifacts() {
+			if a.ID > was {
+				got = append(got, a.Name)
+			}
+		}
+		if text := strings.Join(got, " "); text != tt.want {
+			t.Errorf("step %d: got %s, want %s", i, text, tt.want)
+		}
+	}
+}
+
+// newest returns the highest id of the artifacts.
+func newest(s *resultstest.Server) (id int64) {
+	for _, a := range s.Artifacts() {
+		id = max(id, a.ID)
+	}
+	return id
 }

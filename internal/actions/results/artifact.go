@@ -33,9 +33,10 @@ import (
 // a third run may read a record just before the record is removed. A "concurrency:" block in the
 // workflow prevents both races, because then only one run per issue is active.
 //
-// A second artifact announces a record with a scheduled close. Its name contains the time:
-// "foreman-closing-i<N>-20260501T083000Z", or "-none" after the close is cancelled. Pending lists
-// the newest 2,000 artifacts of the repository, of all workflows.
+// A second artifact announces a record with a scheduled close, or with proposals that wait. Its name
+// contains the time of memory.Record.Due: "foreman-closing-i<N>-20260501T083000Z", or "-none" when the
+// record has no such time any more. Pending lists the newest 2,000 artifacts of the repository, of all
+// workflows.
 //
 // Within a run a name can be used once. If an earlier attempt or another job has used the name,
 // Save removes that artifact and makes a new one, as GitHub's own action does with "overwrite".
@@ -68,7 +69,7 @@ var (
 type storedArtifact struct {
 	id       int64 // 0: there is none
 	revision int
-	due      time.Time // of its first closing; zero: it has none
+	due      time.Time // of memory.Record.Due; zero: it has none
 	err      error     // why the revision is unknown; nil if it is known
 	text     []byte    // the JSON of the record; nil: not kept
 }
@@ -177,7 +178,8 @@ func (a *Artifact) save(ctx context.Context, r memory.Record) error {
 	}
 	made := storedAs(0, next, data)
 	changed := !made.due.Truncate(time.Second).Equal(stored.due.Truncate(time.Second))
-	if changed && !made.due.IsZero() {
+	earlier := !made.due.IsZero() && (stored.due.IsZero() || made.due.Before(stored.due))
+	if changed && earlier {
 		if err := a.announce(ctx, job, r.Issue, made.due); err != nil {
 			return err
 		}
@@ -186,11 +188,11 @@ func (a *Artifact) save(ctx context.Context, r memory.Record) error {
 		return err
 	}
 	a.remember(r.Issue, made)
-	if changed && made.due.IsZero() {
-		// The announcement has no effect any more, because the record contains no close. So a
-		// failure is only a warning.
-		if err := a.announce(ctx, job, r.Issue, time.Time{}); err != nil {
-			a.uploads.log.Warn("could not remove the announcement of a cancelled scheduled close; it has no effect", "issue", r.Issue, "error", err.Error())
+	if changed && !earlier {
+		// Scheduled runs look at the issue too early, and find nothing to do. So a failure is only a
+		// warning.
+		if err := a.announce(ctx, job, r.Issue, made.due); err != nil {
+			a.uploads.log.Warn("could not announce a later due time; scheduled runs look at the issue earlier", "issue", r.Issue, "error", err.Error())
 		}
 	}
 	return nil

@@ -10,18 +10,19 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// closingPrefix begins the names of the artifacts that announce closings.
+// closingPrefix begins the names of the artifacts that announce when a scheduled run has work on an
+// issue: a scheduled close, or proposals. Scheduled closes were the first kind of such work.
 const closingPrefix = "foreman-closing-i"
 
 // dueLayout is the format of the UTC time in the name of such an artifact. noneDue replaces the
-// time after a scheduled close is cancelled.
+// time after the record has no due time any more.
 const (
 	dueLayout = "20060102T150405Z"
 	noneDue   = "none"
 )
 
-// closingName returns the name of the artifact that announces when the first close of an issue is
-// due. Zero due: the close is cancelled.
+// closingName returns the name of the artifact that announces the due time of an issue. Zero due: it
+// has none any more.
 func closingName(issue int, due time.Time) string {
 	when := noneDue
 	if !due.IsZero() {
@@ -46,9 +47,9 @@ func parseClosing(name string) (issue int, due time.Time, ok bool) {
 	return issue, due, closingName(issue, due) == name
 }
 
-// announce makes the artifact that announces when the first close of an issue is due. The caller
-// announces a close before it saves the record, so that later runs always find the close. It
-// cancels an announcement after it has saved the record.
+// announce makes the artifact that announces the due time of an issue. The caller announces an earlier
+// time before it saves the record, and a later one, or none, afterwards. So scheduled runs find the
+// record in time even if the save fails.
 func (a *Artifact) announce(ctx context.Context, job jobIDs, issue int, due time.Time) error {
 	name := closingName(issue, due)
 	u, err := a.uploads.prepare(ctx, job, name, []byte("{}\n"))
@@ -56,7 +57,7 @@ func (a *Artifact) announce(ctx context.Context, job jobIDs, issue int, due time
 		_, err = u.run(ctx)
 	}
 	if err != nil && !due.IsZero() {
-		return fmt.Errorf("announce the scheduled close in artifact %s: %w", name, err)
+		return fmt.Errorf("announce the due time of the issue in artifact %s: %w", name, err)
 	}
 	return err
 }
@@ -64,11 +65,11 @@ func (a *Artifact) announce(ctx context.Context, job jobIDs, issue int, due time
 // Pending implements memory.Agenda. It downloads no record.
 func (a *Artifact) Pending(ctx context.Context, repo string) (list []memory.Due, complete bool, err error) {
 	if err := checkIssue(ctx, a.repo, repo, 1); err != nil {
-		return nil, false, fmt.Errorf("look for scheduled closes: %w", err)
+		return nil, false, fmt.Errorf("look for due issues: %w", err)
 	}
 	all, whole, err := a.uploads.reader.Recent(ctx, 0)
 	if err != nil {
-		return nil, false, fmt.Errorf("look for scheduled closes: %w", err)
+		return nil, false, fmt.Errorf("look for due issues: %w", err)
 	}
 	a.uploads.lists.putRecent(all, whole)
 	newest := map[int]Info{}
@@ -85,7 +86,7 @@ func (a *Artifact) Pending(ctx context.Context, repo string) (list []memory.Due,
 		}
 	}
 	if skipped > 0 {
-		a.uploads.log.Warn("skipped untrusted announcements of scheduled closes", "count", skipped, "reason", why)
+		a.uploads.log.Warn("skipped untrusted announcements of due issues", "count", skipped, "reason", why)
 	}
 	for issue, info := range newest {
 		if _, due, _ := parseClosing(info.Name); !due.IsZero() {

@@ -39,7 +39,7 @@ func inert(s string) string {
 		return ""
 	}
 	w := writer{options: Options{AllowLink: func(string) bool { return false }}, value: true}
-	return apartFrom(s, w.line(s, fixed(prose)), "#>-+*=~:|[")
+	return apartFrom(s, w.line(s, fixed(prose)), "#>-+*=~:|[_")
 }
 
 // apartFrom inserts zero width spaces at the ends of out, the neutralized form of s, so that it

@@ -1,8 +1,11 @@
 package config
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
@@ -44,10 +47,15 @@ type Config struct {
 	Warnings rules.Problems
 }
 
-// Proposes reports whether a run may propose actions to people. A policy can demand it, and an agent
-// may ask for it with any action.
+// Proposes reports whether a run may propose actions to people. A policy or a rule can demand it, and
+// an agent may ask for it with any action.
 func (c *Config) Proposes() bool {
-	return c.Policy.Suggestions != policy.SuggestionsOff && (c.Policy.Levelled() || c.Agent.URL != "")
+	if c.Policy.Suggestions == policy.SuggestionsOff {
+		return false
+	}
+	return c.Policy.Levelled() || c.Agent.URL != "" || slices.ContainsFunc((*ruleset.Set)(c.Rules).Rules().Intents(), func(i ruleset.ActionIntent) bool {
+		return c.Policy.Proposes(i.Action, cmp.Or(i.Confidence, protocol.ConfidenceHigh), i.Suggest)
+	})
 }
 
 // A Pattern is an entry of policy.labels, of the repository's own files or of the extended file.

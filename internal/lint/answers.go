@@ -2,11 +2,15 @@ package lint
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+
+	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
+	"github.com/org/foreman-action/protocol"
 )
 
 // answers warns if actions may be proposed to people, and people's answers start no workflow that runs
@@ -48,6 +52,15 @@ func (c *checker) proposing(runs []Run, files []*yamlfile.File) (at yamlfile.Pro
 				return f.At(approve, 1, 1, ""), true
 			}
 		}
+		for _, f := range files {
+			for _, rule := range children(yamlfile.Child(f.Root(), "rules")) {
+				for name, params := range (ruleRuns{node: rule}).actions() {
+					if n := c.asks(name.Value, params); n != nil {
+						return f.At(n, 1, 1, ""), true
+					}
+				}
+			}
+		}
 		if c.agent != nil {
 			return *c.agent, true
 		}
@@ -58,4 +71,24 @@ func (c *checker) proposing(runs []Run, files []*yamlfile.File) (at yamlfile.Pro
 		return yamlfile.Problem{}, false
 	}
 	return runs[i].place, true
+}
+
+// asks returns the parameter because of which an action of a rule is proposed; nil: it has none.
+func (c *checker) asks(action string, params *yaml.Node) *yaml.Node {
+	if n := yamlfile.Child(params, protocol.ParamSuggest); scalar(n) == "true" {
+		return n
+	}
+	n := yamlfile.Child(params, protocol.ParamConfidence)
+	if n == nil {
+		return nil
+	}
+	value := n.Value
+	if n.ShortTag() == "!!str" {
+		value = strconv.Quote(value)
+	}
+	confidence, err := protocol.ParseConfidence([]byte(value))
+	if err != nil || !c.config.Policy.Proposes(action, confidence, false) {
+		return nil
+	}
+	return n
 }

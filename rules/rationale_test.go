@@ -271,7 +271,7 @@ func TestRationaleIsBounded(t *testing.T) {
 // true.
 func TestRationalePartsAreTrue(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(38, 1)) //nolint:gosec // the conditions must be the same each time
+	r := rand.New(rand.NewPCG(38, 1))
 	matched := 0
 	for range 2000 {
 		when := randomCondition(r, 4)

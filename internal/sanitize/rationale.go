@@ -17,14 +17,15 @@ const MaxRationale = 280
 //     of a shortened rationale is an ellipsis.
 func Rationale(s string) string {
 	s = strings.ReplaceAll(oneLine(s), "`", "'")
-	out := inert(s)
-	if utf8.RuneCountInString(out) <= MaxRationale {
-		return out
+	text := []rune(s)
+	if len(text) <= MaxRationale {
+		if out := inert(s); utf8.RuneCountInString(out) <= MaxRationale {
+			return out
+		}
 	}
 	// The text is shortened before it is neutralized. A shortened result could become active again.
-	text := []rune(s)
 	for n := min(len(text), MaxRationale-1); ; {
-		out = inert(oneLine(string(text[:n])) + "…")
+		out := inert(oneLine(string(text[:n])) + "…")
 		over := utf8.RuneCountInString(out) - MaxRationale
 		if over <= 0 {
 			return out

@@ -80,6 +80,7 @@ func (a attempt) planned() plan.Attempt {
 		Identity: a.identity(), Now: a.o.Clock.Now(), Resumed: a.reads.resumed, Fresh: a.reads.fresh(),
 		Read:       a.d.Name == triage.EventSchedule && !a.first,
 		Remembers:  a.o.Memory.Store != nil && !a.o.Memory.Discards,
+		Proposes:   a.o.Memory.Store != nil && !a.o.Memory.Discards && !a.reads.fresh() && (a.reads.record != nil || a.proposes()),
 		UsesMemory: !a.o.Memory.Implicit || a.forbidsLabels() || a.reads.record != nil,
 	}
 	if c := a.d.Comment; a.d.Name == triage.EventIssueComment && a.d.Action == "created" {

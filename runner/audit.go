@@ -46,6 +46,11 @@ type auditActionJSON struct {
 	Source  string              `json:"source"`
 	Verdict triage.Verdict      `json:"verdict"`
 	Reason  string              `json:"reason,omitempty"`
+
+	Confidence protocol.Confidence `json:"confidence,omitempty"`
+	Rationale  string              `json:"rationale,omitempty"`
+	Proposal   int                 `json:"proposal,omitempty"`
+	AcceptedBy string              `json:"accepted_by,omitempty"`
 }
 
 // commands escapes workflow commands. Both sequences can occur only in the strings of the JSON.
@@ -60,7 +65,9 @@ func (a Audit) Line() (string, error) {
 		make([]auditActionJSON, 0, len(rep.Actions)),
 	}
 	for _, r := range rep.Actions {
-		out.Actions = append(out.Actions, auditActionJSON{r.Index, r.Action, r.Source.String(), r.Verdict, r.Reason})
+		out.Actions = append(out.Actions, auditActionJSON{
+			r.Index, r.Action, r.Source.String(), r.Verdict, r.Reason, r.Confidence, r.Rationale, r.Proposal, r.AcceptedBy,
+		})
 	}
 	line, err := json.Marshal(out)
 	if err != nil {

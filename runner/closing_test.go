@@ -279,7 +279,7 @@ func TestLostClosing(t *testing.T) {
 	}
 	keepIn(&s.o, store)
 	s.pass(71 * time.Hour)
-	s.sweep("1 scheduled close not due yet")
+	s.sweep("1 scheduled close or proposal not due yet")
 	s.pass(2 * time.Hour)
 	s.sweep("1 scheduled close carried out")
 }

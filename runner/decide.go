@@ -68,6 +68,9 @@ type decided struct {
 	// was not asked; see [Report].
 	Undecided []Undecided
 	Unasked   string
+	// Answers are a person's answers to proposals, and ignored what of them was not carried out.
+	Answers answers
+	ignored []string
 	// Failed is the error of the rules that failed, or of agent.when; nil: none failed. The decision is
 	// that of the other rules.
 	Failed error
@@ -121,7 +124,7 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 	if d, err = a.withReversals(ctx, d, res); err != nil {
 		return dec, err
 	}
-	if d, err = a.withCommands(ctx, d, commands, f); err != nil {
+	if d, err = a.withCommands(ctx, &dec, d, commands, f); err != nil {
 		return dec, err
 	}
 	dec.Decision, dec.At = d, a.o.Clock.Now().UTC()
@@ -259,7 +262,7 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 			if err := a.usable(*m); err != nil {
 				return plan.Decision{}, &AgentError{err}
 			}
-			return join(d, plan.Decision{Message: *m, By: a.o.Agent.Name}, res), nil
+			return join(d, plan.Decision{Message: *m, By: a.o.Agent.Name, AgentWhy: m.Rationale}, res), nil
 		}
 	}
 	switch {
@@ -301,11 +304,26 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 	if a.outdated() != "" {
 		return d, errOutdated
 	}
+	if a.waits(ctx, e) {
+		dec.unask(a, "proposals of the agent wait for an answer")
+		return d, nil
+	}
 	asked, err := a.askAgent(ctx, e)
 	if err != nil {
 		return plan.Decision{}, err
 	}
 	return join(d, asked, res), nil
+}
+
+// waits reports whether proposals of the agent wait for an answer. Then the agent is asked again only if
+// the issue is new, was edited or reopened, or if a person asks for it: its condition may hold until the
+// proposals are answered.
+func (a decider) waits(ctx context.Context, e triage.Delivery) bool {
+	if !e.Happened() || e.Name == triage.EventIssues && slices.Contains([]string{"opened", "edited", "reopened"}, e.Action) {
+		return false
+	}
+	rec := a.reads.Record(ctx)
+	return slices.ContainsFunc(rec.Pending(), func(p memory.Proposal) bool { return p.Source == "" })
 }
 
 // wantsAgent reports whether the agent is asked: as agent.when decides, or by default if no rule
@@ -363,7 +381,7 @@ func (a decider) askAgent(ctx context.Context, e triage.Delivery) (plan.Decision
 		err = a.usable(m)
 	}
 	if err == nil {
-		return plan.Decision{Message: m, By: a.o.Agent.Name}, nil
+		return plan.Decision{Message: m, By: a.o.Agent.Name, AgentWhy: m.Rationale}, nil
 	}
 	if ctx.Err() != nil {
 		return plan.Decision{}, errors.Join(&AgentError{err}, context.Cause(ctx))
@@ -426,7 +444,7 @@ func join(byRules, byAgent plan.Decision, res *rules.Result) plan.Decision {
 	// If the rules have actions, the decision is not a fallback, and a later attempt must not
 	// decide again.
 	d.Fallback = byAgent.Fallback && len(byRules.Message.Actions) == 0
-	d.By = "rules, " + byAgent.By
+	d.By, d.AgentWhy = "rules, "+byAgent.By, byAgent.AgentWhy
 	d.Message.Rationale = byRules.Message.Rationale + "; " + byAgent.Message.Rationale
 	d.Message.Decision = stronger(byRules.Message.Decision, byAgent.Message.Decision)
 	if !byAgent.Message.Decision.Writes() {
@@ -503,6 +521,11 @@ func (a decider) commands(ctx context.Context, dec *decided) (command.Commands, 
 	if list.Empty() {
 		return list, nil
 	}
+	if list.OnlyAnswers() { // a permission is not looked up for a command that has no effect
+		if rec := a.reads.Record(ctx); !answerable(rec, c) {
+			return list.Unanswerable(len(rec.Proposals) > 0), nil
+		}
+	}
 	permission, err := a.lookup(false).Permission(ctx, c.Author)
 	if unsupplied, ok := errors.AsType[*facts.UnsuppliedError](err); ok {
 		dec.Undecided = append(dec.Undecided, Undecided{"/foreman " + list.First(), err.Error(), unsupplied.Names})
@@ -516,7 +539,7 @@ func (a decider) commands(ctx context.Context, dec *decided) (command.Commands, 
 
 // withCommands adds the actions of commands to a decision. They are carried out even if the rest of
 // the decision writes nothing.
-func (a decider) withCommands(ctx context.Context, d plan.Decision, list command.Commands, f facts.Facts) (plan.Decision, error) {
+func (a decider) withCommands(ctx context.Context, dec *decided, d plan.Decision, list command.Commands, f facts.Facts) (plan.Decision, error) {
 	for _, c := range list.List {
 		var err error
 		switch c.Name {
@@ -525,6 +548,8 @@ func (a decider) withCommands(ctx context.Context, d plan.Decision, list command
 			d, err = answer(d, command.Why, why)
 		case command.Undo:
 			d, err = a.withUndo(ctx, d, c.Rest)
+		case command.Accept, command.Reject:
+			d, err = a.withAnswer(ctx, dec, d, c, list.Permission)
 		case command.Triage: // the rules and the agent have already decided on the issue
 		}
 		if err != nil {
@@ -538,15 +563,22 @@ func (a decider) withCommands(ctx context.Context, d plan.Decision, list command
 		}
 		d = d.With(command.By(list.Refused), item)
 	}
-	switch n := slices.IndexFunc(d.Sources, func(s triage.Source) bool { return s.Command != "" }); {
+	byPerson := func(i int) bool { _, yes := d.Accepted[i]; return yes || d.Source(i).Command != "" }
+	indexes := make([]int, len(d.Message.Actions))
+	for i := range indexes {
+		indexes[i] = i
+	}
+	switch n := slices.IndexFunc(indexes, byPerson); {
 	case n < 0:
 	case n == 0 && d.By == byRules:
 		d.By = byCommand
 	default:
 		d.By += ", " + byCommand
 	}
-	if list.Reason != "" {
-		d.Message.Rationale = list.Reason + "; " + d.Message.Rationale
+	for _, part := range []string{dec.Answers.summary(dec.ignored), list.Reason} {
+		if part != "" {
+			d.Message.Rationale = part + "; " + d.Message.Rationale
+		}
 	}
 	return d, nil
 }

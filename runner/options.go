@@ -44,6 +44,9 @@ type Options struct {
 	Actions []Action
 	// Explain fills Report.Why.
 	Explain bool
+	// NoBoxes means that edits of comments are not reported with their sender, as by polling. Then people
+	// answer proposals by commands alone, and the comment with the proposals has no boxes.
+	NoBoxes bool
 	// Audit is called once with the record of the decision, before the first call that acts on it.
 	// Its error stops the run.
 	Audit func(Audit) error
@@ -158,15 +161,17 @@ type setup struct {
 	c       config.Config
 	dry     bool                    // nothing is written, because the caller or the mode asks for it
 	tryOnly bool                    // the caller asks for a dry run
+	panels  *panels                 // where GitHub's panel of suggestions is on; never nil
 	posted  *atomic.Pointer[string] // author of the comments that this Runner posted; never nil
 	settled time.Time               // time after which a write of an earlier attempt can no longer take effect
 	labels  *labels.Index           // labels of the repository, shared by all attempts; nil: each attempt looks them up itself
 	read    *reads                  // data that a first look at the issue has read; nil: there was no first look
+	room    *proposalRoom           // of a scheduled run; nil: proposals are not limited
 	saves   *saves                  // saves of a scheduled run that are confirmed at its end; nil: each save is confirmed immediately
 }
 
 func newSetup(o Options) setup {
-	s := setup{o: o, tryOnly: o.DryRun, posted: &atomic.Pointer[string]{}}
+	s := setup{o: o, tryOnly: o.DryRun, posted: &atomic.Pointer[string]{}, panels: &panels{}}
 	if o.Config != nil {
 		s.c = *o.Config
 	}

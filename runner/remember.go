@@ -14,6 +14,7 @@ import (
 	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/runner/internal/plan"
+	"github.com/org/foreman-action/runner/internal/proposal"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -75,10 +76,11 @@ var errBegun = errors.New("another run has begun this task and carries it out; "
 
 // journal begins the journal of a plan, or continues the stored one. It returns nil without a
 // store. It also returns nil for a fallback decision, and for a decision without the rules that failed,
-// because the next attempt may reach the agent or judge these rules. After an error nothing may be
-// written.
+// because the next attempt may reach the agent or judge these rules. A decision with answers to proposals
+// needs none: the record has the proposals, and what was written for them can be found. After an error
+// nothing may be written.
 func (a *recorder) journal(ctx context.Context, dec decided, p plan.Plan, kept *memory.Ledger) (*execute.Journal, error) {
-	if a.o.Memory.Journal == nil || a.dry || quiet(dec.Decision, len(p.Steps)) || dec.Fallback || dec.incomplete() {
+	if a.o.Memory.Journal == nil || a.dry || quiet(dec.Decision, len(p.Steps)) || dec.Fallback || dec.incomplete() || !dec.Answers.none() {
 		return nil, nil
 	}
 	j := &execute.Journal{Journal: a.o.Memory.Journal, Key: a.ledgerKey(), Now: a.o.Clock.Now, Warn: a.warn}
@@ -118,48 +120,77 @@ func quiet(d plan.Decision, actions int) bool {
 	return d.Message.Decision == protocol.Skip && actions == 0 && d.By == byRules
 }
 
-// remember adds the task to the record of the issue. Dry runs, and runs in which no rule fired, are
-// not recorded. It returns an error if a deferred action could not be recorded; the report contains
-// the error, too. Other failures are warnings, unless the memory is required.
-func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out execute.Outcome) error {
-	if a.o.Memory.Store == nil || a.o.Memory.ReadOnly || a.dry || quiet(dec.Decision, len(rep.Actions)) {
+// remember adds the task to the record of the issue, and the proposals of the plan, and then brings the
+// comment with the proposals up to date. Dry runs, and runs in which no rule fired, are not recorded. It
+// returns an error if a deferred action or a proposal could not be recorded; the report contains the
+// error, too. Other failures are warnings, unless the memory is required.
+func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out execute.Outcome, p plan.Plan) error {
+	p.Steps = out.Steps // GitHub may have proposed what was to be carried out
+	n := proposing{a: *a, answers: dec.Answers, out: out, note: dec.Answers.note}
+	if out.Err == nil && !out.Gone && !out.Closed {
+		n.made = p.Proposals(a.id.ID, a.o.Clock.Now())
+	}
+	if slices.ContainsFunc(dec.Answers.accepted, func(p memory.Proposal) bool { s, _ := n.resultOf(p.Number); return s == memory.Pending }) {
+		n.note = proposal.Failed
+	}
+	silent := quiet(dec.Decision, len(rep.Actions))
+	if a.o.Memory.Store == nil || a.o.Memory.ReadOnly || a.dry || silent && n.none() && !a.tidies(ctx) {
 		return nil
 	}
 	// Writes are recorded even if the run was asked to stop.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
-	err := a.save(ctx, taskOf(*rep, dec.At), deferral{a: *a, out: out, at: dec.At, known: a.knownUntil(dec.At)})
+	var task *memory.Task
+	if !silent {
+		t := taskOf(*rep, dec.At)
+		task = &t
+	}
+	saved, err := a.save(saving, task, deferral{a: *a, out: out, at: dec.At, known: a.knownUntil(dec.At)}, n)
 	switch {
 	case err == nil:
-	case slices.ContainsFunc(rep.Actions, func(r triage.ActionResult) bool { return r.State == triage.Noted }):
-		err = fmt.Errorf("record the scheduled actions: %w", err)
+		rep.numbered(p, a.id.ID, saved)
+		return a.show(ctx, rep, n, saved)
+	case slices.ContainsFunc(rep.Actions, func(r triage.ActionResult) bool { return r.State == triage.Noted || r.State == triage.Suggested }):
+		err = fmt.Errorf("record the scheduled and the proposed actions: %w", err)
 		rep.recordFailed(err, dec.Failed)
+		return err
+	case !n.none():
+		err = fmt.Errorf("record the answers to proposals: %w", err)
+		rep.fail(err)
 		return err
 	case a.o.Memory.Required && out.Err == nil:
 		err = fmt.Errorf("record the task: %w", err)
 		rep.fail(err)
 		return err
 	case a.reads.warned || a.o.Memory.Implicit:
-		a.o.Log.InfoContext(ctx, "the record of this task is not saved in the memory", "error", err)
+		a.o.Log.InfoContext(saving, "the record of this task is not saved in the memory", "error", err)
 	default:
 		a.warn("memory: %v; the record of this task is not saved", err)
 	}
 	return nil
 }
 
-// save adds the task to the record. For an issue that was just opened, it first tries to save a new
-// record without loading one.
-func (a *recorder) save(ctx context.Context, task memory.Task, n deferral) error {
+// save adds the task and the proposals to the record, and returns the record. A nil task is not added.
+// For an issue that was just opened, it first tries to save a new record without loading one.
+func (a *recorder) save(ctx context.Context, task *memory.Task, n deferral, made proposing) (saved memory.Record, err error) {
+	put := func(r *memory.Record) {
+		n.put(r) // before the task, for which Put may drop old entries
+		made.put(r)
+		if task != nil {
+			r.Put(*task)
+		}
+		saved = *r
+	}
 	if a.reads.fresh() {
 		r := memory.Record{Repo: a.d.FullRepo(), Issue: a.d.Number}
-		n.put(&r)
-		r.Put(task)
+		put(&r)
 		if err := a.o.Memory.Store.Save(ctx, r); !errors.Is(err, memory.ErrConflict) {
-			return err
+			return saved, err
 		}
 	}
-	return a.update(ctx, a.d.Ref(), func(r *memory.Record) error {
-		if overtaken(*r, task.ID, n.out) {
+	err = a.update(ctx, a.d.Ref(), func(r *memory.Record) error {
+		if overtaken(*r, a.id.ID, n.out) {
+			saved = *r
 			return nil
 		}
 		h, read := a.reads.history(a.reads.timeline.value), a.reads.timeline.read
@@ -167,13 +198,14 @@ func (a *recorder) save(ctx context.Context, task memory.Task, n deferral) error
 			rebuilt := history.Rebuild(h, a.reads.own)
 			r.Tasks, r.Earlier = rebuilt.Tasks, rebuilt.Earlier
 		}
-		n.put(r) // before the task, for which Put may drop old entries
-		r.Put(task)
+		put(r)
 		if read {
 			history.RecordHumans(h, r)
 		}
+		saved = *r
 		return nil
 	})
+	return saved, err
 }
 
 // overtaken reports whether another attempt at the task has recorded more than this run, which was
@@ -234,6 +266,7 @@ func (n deferral) put(r *memory.Record) {
 			}
 			r.Plan(memory.ScheduledClose{
 				At: n.known, Due: n.at.Truncate(time.Second).Add(e.After), Reason: e.Reason, Veto: e.Veto, Rule: s.Source.Rule, Task: n.a.id.ID,
+				Accepted: res.AcceptedBy,
 			})
 		default: // the others were written to the issue
 		}

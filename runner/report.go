@@ -22,6 +22,7 @@ const (
 	StatusEscalated Status = "escalated" // a person must look at the issue; nothing was written
 	StatusFailed    Status = "failed"    // nothing was carried out, and something failed
 	StatusDone      Status = "done"      // GitHub refused all that was left to do, for good
+	StatusSuggested Status = "suggested" // nothing was carried out, and at least one action was proposed to people
 	// StatusIncomplete is the status of a dry run that could not decide everything; see Report.Undecided.
 	StatusIncomplete Status = "incomplete"
 )
@@ -48,6 +49,7 @@ type Report struct {
 
 	Actions    []triage.ActionResult `json:"actions"`
 	Executed   int                   `json:"executed"`    // number of actions carried out
+	Suggested  int                   `json:"suggested"`   // number of actions proposed to people
 	Closed     bool                  `json:"-"`           // GitHub refuses every write to the issues of the repository
 	CommentURL string                `json:"comment_url"` // URL of the last posted comment; may be empty
 

@@ -31,7 +31,7 @@ func TestReportJSON(t *testing.T) {
 	want := `{"version":1,"event":"issues.opened","repo":"o/r","issue":7,"issue_url":"https://x/7","title":"It <breaks>","task_id":"` + runTask +
 		`","decision":"label_and_respond","rationale":"because","by":"rules","status":"partial","reason":"why","dry_run":true,"read_again":"the event is old",` +
 		`"actions":[{"index":0,"type":"close_issue","action":{"type":"close_issue"},"source":"agent","verdict":"do","result":"done","reason":"","url":""}],` +
-		`"executed":1,"comment_url":"https://x/7#1","rules":[{"id":"a","fired":true,"why":"true: x"},{"id":"b","fired":false,"why":"false: y"}],` +
+		`"executed":1,"suggested":0,"comment_url":"https://x/7#1","rules":[{"id":"a","fired":true,"why":"true: x"},{"id":"b","fired":false,"why":"false: y"}],` +
 		`"warnings":["w"],"missing":["issues: write"]}`
 	unstored := rep
 	unstored.Closed, unstored.Why, unstored.Scores = true, []rules.RuleWhy{{}}, &memory.Scores{}
@@ -47,7 +47,7 @@ func TestReportJSON(t *testing.T) {
 		t.Errorf("got the fired rules %s", got)
 	}
 	empty := `{"version":1,"event":"","repo":"","issue":0,"issue_url":"","task_id":"","decision":"","rationale":"","by":"","status":"","reason":"",` +
-		`"dry_run":false,"actions":[],"executed":0,"comment_url":"","rules":[],"warnings":[]}`
+		`"dry_run":false,"actions":[],"executed":0,"suggested":0,"comment_url":"","rules":[],"warnings":[]}`
 	if diff := cmp.Diff(empty, encoded(t, runner.Report{})); diff != "" {
 		t.Errorf("the zero report (-want +got):\n%s", diff)
 	}

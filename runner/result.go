@@ -1,12 +1,15 @@
 package runner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/internal/execute"
+	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -81,8 +84,39 @@ func (rep *Report) setOutcome(out execute.Outcome, failed error) {
 		}
 	}
 	rep.Executed, rep.Closed = out.Executed(), out.Closed
+	rep.countSuggested()
 	rep.setStatus(errors.Join(out.Err, failed), out.Gone)
 	rep.notePermission(out.Err)
+}
+
+func (rep *Report) countSuggested() {
+	rep.Suggested = 0
+	for _, a := range rep.Actions {
+		if a.State == triage.Suggested {
+			rep.Suggested++
+		}
+	}
+}
+
+// numbered sets the numbers of the proposals that a run made, as the record has them. An action that
+// waited for an answer already when it was recorded is skipped.
+func (rep *Report) numbered(p plan.Plan, task string, r memory.Record) {
+	p.Numbered(task, func(id string) (int, bool) {
+		m, ok := r.ProposalByID(id)
+		return m.Number, ok
+	}, func(index, n int, ok bool) {
+		a := &rep.Actions[index]
+		if a.Proposal = n; a.State != triage.Suggested {
+			return
+		}
+		if a.Carrier = cmp.Or(a.Carrier, triage.CarrierComment); !ok && a.Carrier == triage.CarrierComment {
+			a.Carrier, a.Verdict, a.State, a.Reason = "", triage.Skip, triage.Skipped, "another run proposed it at the same time, or the issue has no room for it"
+		}
+	})
+	rep.countSuggested()
+	if rep.Status == StatusSuggested && rep.Suggested == 0 {
+		rep.Status, rep.Reason = StatusSkipped, rep.nothingLeft()
+	}
 }
 
 // setStatus derives the status from the decision and the outcome.
@@ -107,6 +141,8 @@ func (rep *Report) setStatus(err error, gone bool) {
 		rep.Status = StatusSkipped
 	case rep.DryRun:
 		rep.Status = StatusDryRun
+	case rep.Executed == 0 && rep.Suggested > 0:
+		rep.Status = StatusSuggested
 	case rep.Executed == 0:
 		rep.Status = StatusSkipped
 	default:
@@ -162,10 +198,15 @@ func (rep *Report) warnRefusals() {
 // is as in setOutcome.
 func (rep *Report) recordFailed(err, failed error) {
 	for i := range rep.Actions {
-		if a := &rep.Actions[i]; a.State == triage.Noted {
+		switch a := &rep.Actions[i]; a.State {
+		case triage.Noted:
 			a.State, a.Reason = triage.Failed, err.Error()
 			rep.Executed--
+		case triage.Suggested:
+			a.State, a.Reason = triage.Failed, err.Error()
+		default: // it needs no record
 		}
 	}
+	rep.countSuggested()
 	rep.setStatus(errors.Join(err, failed), false)
 }

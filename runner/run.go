@@ -102,7 +102,7 @@ func (r *Runner) Comment(ctx context.Context, id TaskIdentity, d triage.Delivery
 		Message: protocol.DecisionMessage{TaskID: s.id.ID, Decision: protocol.LabelAndRespond, Actions: []protocol.ActionItem{item}},
 		Sources: []triage.Source{{Rule: key}},
 	}})
-	in.MayComment = true
+	in.MayComment, in.Direct = true, true
 	p := plan.Make(in)
 	out := carryOut(ctx, a, review(ctx, a, p, nil), nil)
 	return out.Results[0], out.Err
@@ -114,6 +114,11 @@ func (r *Runner) Comment(ctx context.Context, id TaskIdentity, d triage.Delivery
 func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, error) {
 	rep := newReport(s, d)
 	if why := d.SkipReason(s.login()); why != "" {
+		rep.skip(why)
+		return rep, nil
+	}
+	ticks, why := s.editOf(d)
+	if why != "" {
 		rep.skip(why)
 		return rep, nil
 	}
@@ -135,9 +140,15 @@ func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, err
 	rec := recorder{attempt: a}
 	kept := rec.resume(ctx)
 	var dec decided
-	if kept != nil {
+	switch {
+	case kept != nil:
 		dec = rec.recalled(*kept)
-	} else {
+	case len(ticks) > 0:
+		if dec, why, err = (decider{a}).tick(ctx, ticks); why != "" {
+			rep.skip(why)
+			return rep, nil
+		}
+	default:
 		dec, err = decider{a}.decide(ctx)
 		if why := a.readsAgain(dec, err); why != "" {
 			if rec.attempt, err = again(ctx, a, dec); err != nil {
@@ -256,6 +267,7 @@ func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory
 		p = p.Resume(kept.Entries, a.c.Rules.IDs())
 		p.InOrder = !kept.LocksLast
 	}
+	a.withRationales(ctx, &p)
 	if a.o.Audit != nil {
 		if err := a.o.Audit(newAudit(a.o.Clock.Now(), *rep, p)); err != nil {
 			err = fmt.Errorf("record the decision: %w", err)
@@ -272,12 +284,13 @@ func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory
 	if kept == nil {
 		r = a.recheck(ctx, rep, &dec, r)
 	}
+	r = a.withPanel(ctx, a.within(r))
 	out := carryOut(ctx, a.attempt, r, j)
 	rep.setOutcome(out, dec.Failed)
 	if errors.Is(out.Err, triage.ErrHalted) && out.Executed() == 0 {
 		return out, out.Err // nothing was done, and another attempt may have recorded more
 	}
-	err = a.remember(ctx, rep, dec, out)
+	err = a.remember(ctx, rep, dec, out, r.plan)
 	scorer{a.attempt}.score(ctx, rep, dec.At)
 	if out.Err != nil {
 		err = out.Err
@@ -408,7 +421,7 @@ func (a *recorder) recheck(ctx context.Context, rep *Report, dec *decided, r rev
 	for i := range r.plan.Steps {
 		s := &r.plan.Steps[i]
 		same := func(from triage.Source) bool { return from.ID() == s.Source.ID() }
-		if s.Verdict == triage.Do && !s.Landed && s.Source != (triage.Source{}) && !slices.ContainsFunc(now.Sources, same) {
+		if (s.Verdict == triage.Do || s.Verdict == triage.Suggest) && s.Accepted == nil && !s.Landed && s.Source != (triage.Source{}) && !slices.ContainsFunc(now.Sources, same) {
 			s.Verdict, s.Reason = triage.Skip, "the issue changed after the event, and the rule does not act on it now"
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/runner/internal/labels"
+	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/runner/internal/schedule"
 	"github.com/org/foreman-action/triage"
 )
@@ -34,7 +35,7 @@ type Survey struct {
 	Executed int // actions carried out in all reports
 	Closed   int // due closes that were carried out
 	Dropped  int // due closes that were dropped
-	Waiting  int // closes that are not due yet
+	Waiting  int // issues with a close or a proposal that is not due yet
 
 	// Reports has one report for each due close, and then one for each found issue. So an issue may
 	// have several.
@@ -88,8 +89,10 @@ func (s *sweep) run(ctx context.Context) error {
 		b.Defer()
 		s.saves = &saves{}
 	}
+	s.room = &proposalRoom{left: max(1, s.c.Policy.Scanned()/10)}
 	s.closeAll(ctx)
 	s.scan(ctx)
+	s.Left += s.room.refused
 	s.settleSaves(ctx)
 	s.warnRefusals()
 	if s.Failed > 0 {
@@ -527,6 +530,9 @@ func (s *sweep) closeOn(ctx context.Context, n int) {
 	}
 	open, due := schedule.Due(r, s.o.Clock.Now())
 	s.Waiting += min(1, len(open)-len(due))
+	if outstanding(r, s.o.Clock.Now()) {
+		s.tidy(ctx, n)
+	}
 	if len(due) == 0 {
 		return
 	}
@@ -565,6 +571,33 @@ func (s *sweep) closeOn(ctx context.Context, n int) {
 			s.Dropped++
 		}
 	}
+}
+
+// tidy brings the proposals of one issue up to date.
+func (s *sweep) tidy(ctx context.Context, n int) {
+	if s.dry {
+		return
+	}
+	rep := s.report(n, "proposals")
+	d, err := s.event(ctx, n)
+	if errors.Is(err, triage.ErrGone) {
+		return
+	}
+	if err == nil {
+		rep.IssueURL, rep.Title = d.Issue.URL, d.Issue.Title
+		rec := recorder{attempt: newAttempt(s.forTask(rep.TaskID), d, nil, rep.warnf)}
+		var saved memory.Record
+		p := proposing{a: rec}
+		if saved, err = rec.save(ctx, nil, deferral{a: rec}, p); err == nil {
+			err = rec.show(ctx, &rep, p, saved)
+		}
+	}
+	if err == nil {
+		return
+	}
+	err = fmt.Errorf("bring the proposals up to date: %w", err)
+	rep.fail(err)
+	s.take(rep, err)
 }
 
 // dropped is the beginning of the reason for a close that is not carried out.
@@ -632,6 +665,9 @@ func closing(a attempt, c memory.ScheduledClose) (decided, error) {
 		by, from = byRules, a.source(c.Rule)
 	}
 	d, err := schedule.Close(a.id.ID, by, from, c)
+	if c.Accepted != "" {
+		d.Accepted = map[int]plan.Acceptance{0: {ID: a.id.ID, By: c.Accepted, Made: c.At, At: c.At}}
+	}
 	return decided{Decision: d, At: a.o.Clock.Now().UTC()}, err
 }
 

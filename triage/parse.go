@@ -104,6 +104,7 @@ type wireEvent struct {
 		User        *wireUser `json:"user"`
 		Association string    `json:"author_association"`
 		HTMLURL     string    `json:"html_url"`
+		CreatedAt   wireTime  `json:"created_at"`
 		UpdatedAt   wireTime  `json:"updated_at"`
 	} `json:"comment"`
 	Inputs struct {
@@ -128,7 +129,7 @@ func (w wireEvent) fill(e *Delivery) {
 		e.Milestone = w.Milestone.Title
 	}
 	if c := w.Comment; c != nil {
-		e.Comment = Comment{ID: c.ID, Body: c.Body, Association: c.Association, URL: c.HTMLURL}
+		e.Comment = Comment{ID: c.ID, Body: c.Body, Association: c.Association, URL: c.HTMLURL, CreatedAt: c.CreatedAt.Time}
 		if c.User != nil {
 			e.Comment.Author = c.User.Login
 		}

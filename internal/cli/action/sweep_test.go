@@ -50,7 +50,7 @@ func TestClosingInActions(t *testing.T) {
 	s.Setenv("GITHUB_REF", "refs/heads/"+service.Branch())
 	for run, after := range []time.Duration{71 * time.Hour, 73 * time.Hour, 74 * time.Hour} {
 		downloads := len(service.Calls())
-		step(1+run, after, []string{"1 scheduled close not due yet", "1 scheduled close carried out", "0 issues found, 0 actions carried out\n"}[run])
+		step(1+run, after, []string{"1 scheduled close or proposal not due yet", "1 scheduled close carried out", "0 issues found, 0 actions carried out\n"}[run])
 		if run != 1 {
 			for _, c := range service.Calls()[downloads:] {
 				if !strings.Contains(c.URI, "/actions/artifacts?") {

@@ -12,6 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/proposal"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -20,12 +21,21 @@ const (
 	Why    = "why"               // explain why each rule fires or not
 	Triage = "triage"            // decide on the issue as if it were newly opened
 	Undo   = history.UndoCommand // revert the actions of a task
+	Accept = "accept"            // carry out proposals
+	Reject = "reject"            // end proposals
 )
+
+// all lists the commands that Foreman itself carries out.
+func all() []string { return []string{Why, Triage, Undo, Accept, Reject} }
+
+// Answers reports whether a command answers proposals. People without write permission may give such a
+// command, too: which proposals they may answer depends on the actions.
+func Answers(name string) bool { return name == Accept || name == Reject }
 
 // Refusal is the reaction to a command that is refused.
 const Refusal = "confused"
 
-func known(name string) bool { return name == Why || name == Triage || name == Undo }
+func known(name string) bool { return slices.Contains(all(), name) }
 
 // Commands are the commands of a comment.
 type Commands struct {
@@ -36,6 +46,8 @@ type Commands struct {
 	// asked about it. After Permit, only permitted commands count, because a user without
 	// permission must not keep a comment from the agent.
 	Mute bool
+	// Permission is the author's permission in the repository, after Permit.
+	Permission string
 
 	more    bool   // there is another undo, for another task
 	unknown string // name of a command that neither Foreman nor a rule defines; empty: none
@@ -49,6 +61,9 @@ func Parse(body string, ofRules func(name string) bool) Commands {
 		switch {
 		case known(cmd.Name) && !c.Has(cmd.Name):
 			c.List = append(c.List, cmd)
+		case Answers(cmd.Name): // several lines are one command
+			i := slices.IndexFunc(c.List, func(o rules.Command) bool { return o.Name == cmd.Name })
+			c.List[i].Rest += " " + cmd.Rest
 		case cmd.Name == Undo:
 			c.more = c.more || !slices.Contains(c.List, cmd)
 		case !known(cmd.Name) && c.unknown == "" && !ofRules(cmd.Name):
@@ -61,6 +76,22 @@ func Parse(body string, ofRules func(name string) bool) Commands {
 
 // Empty reports whether the comment contains no command, except commands of rules.
 func (c Commands) Empty() bool { return len(c.List) == 0 && c.unknown == "" }
+
+// OnlyAnswers reports whether all commands answer proposals.
+func (c Commands) OnlyAnswers() bool {
+	return c.unknown == "" && !slices.ContainsFunc(c.List, func(cmd rules.Command) bool { return !Answers(cmd.Name) })
+}
+
+// Unanswerable returns the commands of a comment with nothing but answers to proposals, if no proposal
+// waits. The comment is answered with [Refusal] if there ever was one.
+func (c Commands) Unanswerable(ever bool) Commands {
+	if ever {
+		c.Refused = c.First()
+	}
+	c.Reason = "no proposal waits on the issue"
+	c.List = nil
+	return c
+}
 
 // First returns the name of the first command; empty: there is none.
 func (c Commands) First() string {
@@ -80,22 +111,37 @@ func (c Commands) Has(name string) bool {
 // has no write permission. ofRules are the commands of the rules.
 func (c Commands) Permit(author, permission string, ofRules []string) Commands {
 	who := text.Quote(author)
+	c.Permission = permission
 	switch {
-	case permission != "write" && permission != "maintain" && permission != "admin":
-		if len(c.List) > 0 {
-			c.Refused = c.List[0].Name
-			c.Reason = fmt.Sprintf("/foreman %s is refused: %s has the permission %s, and commands need write, maintain or admin", c.Refused, who, text.Quote(permission))
+	case !proposal.Writes(permission):
+		need := func(cmd rules.Command) string {
+			switch {
+			case !Answers(cmd.Name):
+				return "commands need write, maintain or admin"
+			case permission != "triage":
+				return "answers to proposals need triage or more"
+			}
+			return ""
 		}
-		c.List, c.Mute = nil, false
+		if i := slices.IndexFunc(c.List, func(cmd rules.Command) bool { return need(cmd) != "" }); i >= 0 {
+			c.Refused = c.List[i].Name
+			c.Reason = fmt.Sprintf("/foreman %s is refused: %s has the permission %s, and %s", c.Refused, who, text.Quote(permission), need(c.List[i]))
+		}
+		c.List = slices.DeleteFunc(slices.Clone(c.List), func(cmd rules.Command) bool { return need(cmd) != "" })
+		c.Mute = len(c.List) > 0
 	case c.unknown != "":
 		c.Refused = c.unknown
 		c.Reason = fmt.Sprintf("unknown command /foreman %s; available: %s", c.unknown, available(c.unknown, ofRules))
 	default:
-		names := make([]string, len(c.List))
-		for i, cmd := range c.List {
-			names[i] = cmd.Name
+		var names []string
+		for _, cmd := range c.List {
+			if !Answers(cmd.Name) { // their result is reported
+				names = append(names, cmd.Name)
+			}
 		}
-		c.Reason = fmt.Sprintf("%s asked for %s", who, strings.Join(names, ", "))
+		if len(names) > 0 || len(c.List) == 0 {
+			c.Reason = fmt.Sprintf("%s asked for %s", who, strings.Join(names, ", "))
+		}
 		if c.more {
 			c.Refused = Undo
 			c.Reason += "; only the first /foreman undo of a comment is carried out"
@@ -107,7 +153,7 @@ func (c Commands) Permit(author, permission string, ofRules []string) Commands {
 // available lists the commands, and the one that was probably meant by an unknown name.
 func available(unknown string, ofRules []string) string {
 	const most = 20
-	names := append([]string{Why, Triage, Undo}, ofRules...)
+	names := append(all(), ofRules...)
 	list := strings.Join(names[:min(most, len(names))], ", ")
 	if len(names) > most {
 		list += ", …"

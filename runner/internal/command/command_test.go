@@ -44,7 +44,7 @@ func TestCommands(t *testing.T) {
 		{"two undos and more", "/foreman undo a\n/foreman why\n/foreman undo b", "write", "undo a, why", "undo", "mona asked for undo, why; only the first", false, true},
 		{"a command of rules", "/foreman deploy", "write", "", "", "mona asked for ", true, false},
 		{"a command of rules beside ours", "/foreman deploy\n/foreman why", "write", "why", "", "mona asked for why", false, true},
-		{"unknown", "/foreman coffee", "write", "", "coffee", "unknown command /foreman coffee; available: why, triage, undo, deploy, coffees; did you mean coffees?", false, false},
+		{"unknown", "/foreman coffee", "write", "", "coffee", "unknown command /foreman coffee; available: why, triage, undo, accept, reject, deploy, coffees; did you mean coffees?", false, false},
 		{"unknown beside ours", "/foreman why\n/foreman coffee\n/foreman tea", "write", "why", "coffee", "unknown command /foreman coffee", false, true},
 		{"quoted", "> /foreman why", "write", "", "", "mona asked for ", true, false},
 		{"triage permission", "/foreman why", "triage", "", "why", "/foreman why is refused: mona has the permission triage, and commands need write", false, true},

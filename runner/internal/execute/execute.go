@@ -29,6 +29,8 @@ type Host interface {
 	// backwards from the newest one, and stops at a comment for which until returns true; if
 	// until is nil, it reads all. See runner.Issues.
 	Comments(ctx context.Context, ref triage.Ref, since time.Time, until func(triage.Comment) bool) ([]triage.Comment, error)
+	// Timeline returns the history of the issue. See runner.Issues.
+	Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error)
 	// Comment returns one comment of the issue. ErrNotFound: the issue has no comment with that id.
 	Comment(ctx context.Context, ref triage.Ref, id int64) (triage.Comment, error)
 	// Write carries out one effect.
@@ -151,7 +153,8 @@ type execution struct {
 	resumed bool
 	keyed   map[string]int64  // ids of the sticky comments that this run wrote, by their keys
 	steps   []plan.Step       // in the order in which they are carried out
-	apart   map[string]string // the reasons why the rest of a group is not carried out, by rules
+	panel   bool              // GitHub's panel applied what was only proposed, so it is not used any more
+	apart   map[string]string // the reasons why the rest of a group is not carried out, by groups
 	closed  error             // the refusal of every write to the repository; nil: none
 	out     Outcome
 }
@@ -175,6 +178,8 @@ func untried(s *plan.Step) triage.ActionResult {
 		if r.State = triage.NotRun; s.Refused {
 			r.State = triage.Refused
 		}
+	case triage.Suggest:
+		r.State = triage.NotRun
 	case triage.Refuse:
 		r.State = triage.Refused
 	case triage.Skip:
@@ -186,9 +191,15 @@ func untried(s *plan.Step) triage.ActionResult {
 // done returns the result of a step that was carried out.
 func done(s *plan.Step) triage.ActionResult {
 	r := s.ActionResult
-	r.State, r.Values = triage.Done, s.Written()
-	if s.RecordOnly() {
+	r.State, r.Values = triage.Done, outcome.NamesOf(s.HeldNames).NotIn(s.Written())
+	switch {
+	case s.RecordOnly():
 		r.State = triage.Noted
+	case len(s.HeldNames) == 0:
+	case len(r.Values) == 0:
+		r.State, r.Carrier = triage.Suggested, triage.CarrierGitHub
+	default:
+		r.Reason = "GitHub proposes " + strings.Join(s.HeldNames, ", ")
 	}
 	return r
 }
@@ -204,7 +215,7 @@ func (x *execution) dropped(s *plan.Step) string {
 	if !s.Grouped() || s.Landed {
 		return ""
 	}
-	return x.apart[s.Source.Rule]
+	return x.apart[s.Group()]
 }
 
 func (x *execution) result(s *plan.Step) *triage.ActionResult { return &x.out.Results[s.Index] }
@@ -228,6 +239,12 @@ func (x *execution) step(ctx context.Context, s *plan.Step) bool {
 		r.Verdict, r.State, r.Reason = triage.Skip, triage.Skipped, x.dropped(s)
 	case s.Verdict == triage.Do:
 		r.State = triage.Planned
+	case s.Verdict == triage.Suggest && x.DryRun:
+		r.State = triage.Planned
+	case s.Verdict == triage.Suggest && s.Carrier == triage.CarrierGitHub:
+		return x.suggest(ctx, s)
+	case s.Verdict == triage.Suggest:
+		r.State = triage.Suggested
 	default:
 		x.out.Deferred = x.out.Deferred || s.Deferred
 		x.doubled(s.Doubled)
@@ -255,7 +272,7 @@ func (x *execution) settle(ctx context.Context, s *plan.Step, err error) bool {
 		*r = done(s)
 	}
 	if s.Grouped() && (r.State == triage.Refused || r.State == triage.Skipped) {
-		x.apart[s.Source.Rule] = plan.Dropped(s.Action.Type, r.Reason)
+		x.apart[s.Group()] = plan.Dropped(s.Action.Type, r.Reason)
 	}
 	x.finish(ctx, *r)
 	return true
@@ -377,7 +394,7 @@ func (x *execution) before(s *plan.Step) (bool, error) {
 		s.Reason = didBefore
 		return true, nil
 	}
-	if _, ok := s.Comment(); ok && x.resumed && x.Comments != nil {
+	if _, ok := s.Comment(); ok && x.resumed && x.Comments != nil && s.Accepted == nil {
 		return false, x.Comments.Err
 	}
 	return false, nil
@@ -410,7 +427,12 @@ func (x *execution) write(ctx context.Context, steps []*plan.Step) error {
 	case effect.Assign:
 		return x.assign(calm, s, e)
 	case effect.AddLabels:
-		_, err := x.Host.Write(calm, x.Identity.Ref, effect.AddLabels{Names: labelsOf(steps)})
+		w, err := x.Host.Write(calm, x.Identity.Ref, joinLabels(steps))
+		hold(steps, w)
+		return err
+	case effect.SetType:
+		w, err := x.Host.Write(calm, x.Identity.Ref, e)
+		hold(steps, w)
 		return err
 	case effect.RemoveLabels:
 		_, err := x.Host.Write(calm, x.Identity.Ref, x.removal(labelsOf(steps)))
@@ -431,7 +453,8 @@ func (x *execution) assign(ctx context.Context, s *plan.Step, e effect.Assign) e
 	if err != nil {
 		return err
 	}
-	accepted := outcome.NamesOf(w.Accepted)
+	hold([]*plan.Step{s}, w)
+	accepted := outcome.NamesOf(slices.Concat(w.Accepted, s.HeldNames))
 	if dropped := accepted.NotIn(e.Logins); len(dropped) > 0 {
 		s.Reason = "GitHub did not accept " + strings.Join(dropped, ", ")
 	}
@@ -445,16 +468,17 @@ func (x *execution) assign(ctx context.Context, s *plan.Step, e effect.Assign) e
 
 // post posts a comment with its marker, or replaces the comment with its key.
 func (x *execution) post(ctx context.Context, s *plan.Step, c effect.Comment) error {
-	if c.Key != "" {
+	known := c.ID != 0
+	if c.Key != "" && !known {
 		id, err := x.sticky(ctx, s, c.Key)
 		if err != nil {
 			return err
 		}
 		c.ID = id
 	}
-	c.Body = x.Identity.Marker(c, s.Source.Command).Mark(c.Body)
+	c.Body = plan.IdentityOf(x.Identity, s).Marker(c, s.Source.Command).Mark(c.Body)
 	w, err := x.Host.Write(ctx, x.Identity.Ref, c)
-	if c.ID != 0 && errors.Is(err, triage.ErrNotFound) { // the comment was deleted meanwhile
+	if c.ID != 0 && !known && errors.Is(err, triage.ErrNotFound) { // the comment was deleted meanwhile
 		c.ID = 0
 		w, err = x.Host.Write(ctx, x.Identity.Ref, c)
 	}
@@ -477,6 +501,8 @@ func (x *execution) found(s *plan.Step, c triage.Comment) {
 	s.URL = c.URL
 	if e, _ := s.Comment(); e.Key != "" {
 		x.keyed[e.Key] = c.ID
+		e.ID = c.ID
+		s.Effect = e
 	}
 	if why := x.Identity.ForeignAuthor(c); why != "" {
 		x.Warn("%s", why)
@@ -489,7 +515,7 @@ func (x *execution) posted(ctx context.Context, s *plan.Step, c effect.Comment) 
 	if err != nil && !errors.Is(err, triage.ErrTruncated) {
 		return false, err
 	}
-	posted, ok := x.Identity.Find(list, c, s.Source.Command)
+	posted, ok := plan.IdentityOf(x.Identity, s).Find(list, c, s.Source.Command)
 	if !ok {
 		return false, err
 	}

@@ -70,7 +70,7 @@ func entryState(s triage.State) (stored triage.State, ok bool) {
 		return triage.Trying, true
 	case triage.Done, triage.Noted, triage.Already:
 		return triage.Done, true
-	case triage.Skipped, triage.Refused:
+	case triage.Skipped, triage.Refused, triage.Suggested:
 		return triage.Skipped, true
 	case triage.Failed:
 		return triage.Failed, true

@@ -13,11 +13,16 @@ import (
 )
 
 // ActionOf returns the type and the values of the action that causes such an event. ok is false for
-// events that no action causes, and for comments without a marker. The event may be by anyone.
+// events that no action causes, such as the comment with our proposals, and for comments without a
+// marker. The event may be by anyone.
 func ActionOf(e triage.TimelineEvent) (typ string, values []string, ok bool) {
 	if e.Kind == "commented" {
 		m, ok := ParseMarker(e.Body)
-		if m.Key != "" {
+		switch m.Key {
+		case "":
+		case SuggestionsKey:
+			return "", nil, false
+		default:
 			return protocol.ActionUpdateComment, nil, ok
 		}
 		return protocol.ActionComment, nil, ok

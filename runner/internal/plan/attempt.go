@@ -26,6 +26,8 @@ type Attempt struct {
 	Read bool
 	// Said is the comment that caused the event, as the timeline lists it; zero: none.
 	Said triage.TimelineEvent
+	// Proposes means that the record may have answers of people to proposals.
+	Proposes bool
 	// Remembers means that the memory may forbid labels. UsesMemory means that the memory may be
 	// read for this purpose alone.
 	Remembers, UsesMemory bool

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/triage"
 )
@@ -28,8 +30,8 @@ type Maker struct {
 	now       outcome.State
 	issue     triage.Issue // before the plan
 	commentID int64
-	// mayComment and agentMay are as in Input.
-	mayComment, agentMay bool
+	// mayComment, agentMay and direct are as in Input.
+	mayComment, agentMay, direct bool
 }
 
 // NewMaker returns a Maker for the issue and the policy of an input.
@@ -42,7 +44,7 @@ func NewMaker(in Input) *Maker {
 	}
 	return &Maker{
 		policy: in.Policy, own: in.Own, decided: map[string]int{}, limits: limits, used: map[string]int{}, comments: map[string]int{}, said: map[string]bool{},
-		now: outcome.StateOf(in.Issue), issue: in.Issue, commentID: in.CommentID, mayComment: in.MayComment, agentMay: in.AgentMayComment,
+		now: outcome.StateOf(in.Issue), issue: in.Issue, commentID: in.CommentID, mayComment: in.MayComment, agentMay: in.AgentMayComment, direct: in.Direct,
 	}
 }
 
@@ -70,10 +72,15 @@ func (m *Maker) Judge(s *Step) {
 	} else {
 		e, err = outcome.Parse(s.Action)
 	}
+	var intent protocol.Intent
+	if err == nil {
+		intent, err = s.Action.Intent()
+	}
 	if err != nil {
 		s.set(triage.Refuse, "malformed: "+err.Error())
 		return
 	}
+	m.weigh(s, intent)
 	if why := m.policy.Forbids(typ, s.Source); why != "" && !cancels {
 		s.set(triage.Refuse, why)
 		return
@@ -92,7 +99,24 @@ func (m *Maker) Judge(s *Step) {
 		s.set(triage.Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, m.limits[name]))
 		return
 	}
-	outcome.Change(s.Effect, m.now)
+	if !s.Held {
+		outcome.Change(s.Effect, m.now)
+	}
+}
+
+// weigh decides whether a step is held until a person says yes. Rules are sure of their actions unless
+// they state something else, and agents are half sure. The actions of commands and reversals are never
+// held.
+func (m *Maker) weigh(s *Step, in protocol.Intent) {
+	if m.direct || s.Accepted != nil || s.Source.Command != "" || s.Source.Undo {
+		return
+	}
+	confidence := confidenceOf(s.Source, in.Confidence)
+	s.Held = m.policy.Proposes(s.Action.Type, confidence, in.Suggest)
+	if s.Held || in.Confidence != "" || m.policy.Levelled() {
+		s.Confidence = confidence
+	}
+	s.Rationale = sanitize.Rationale(in.Rationale)
 }
 
 // spec returns the specification of an action type; own is true if the type is not built in.
@@ -130,6 +154,8 @@ func (m *Maker) count(s *Step) int {
 	switch {
 	case s.Answers(): // each command has only one answer
 		return 0
+	case s.Accepted != nil && s.Action.Type == protocol.ActionComment: // the comments of each proposal are counted
+		key = s.Accepted.ID + "/"
 	case s.Action.Type == protocol.ActionUpdateComment:
 		key = outcome.CommentKey(s.Action)
 		if s.Source.IsAgent() {
@@ -144,7 +170,7 @@ func (m *Maker) count(s *Step) int {
 
 // take uses n of a limit. If less is left, it uses nothing and returns false.
 func (m *Maker) take(s *Step, name string, n int) bool {
-	if s.Answers() {
+	if s.unpaced() {
 		return m.limits[name] > 0
 	}
 	if m.used[name]+n > m.limits[name] {
@@ -217,6 +243,9 @@ func (m *Maker) judgeComment(s *Step, e effect.Comment, nth int) {
 	case e.Key != "" && !outcome.ValidKey(e.Key):
 		s.set(triage.Refuse, "key: want letters, digits, '.', '_' and '-', at most 64")
 		return
+	case e.Key == history.SuggestionsKey && !s.Source.IsAgent():
+		s.set(triage.Refuse, "key: "+history.SuggestionsKey+" is the key of the comment with proposals; choose another one")
+		return
 	case e.Once == "":
 	case !outcome.ValidKey(e.Once):
 		s.set(triage.Refuse, "once: want letters, digits, '.', '_' and '-', at most 64")
@@ -239,7 +268,7 @@ func (m *Maker) judgeComment(s *Step, e effect.Comment, nth int) {
 // judgeBody returns the comment with its body neutralized.
 func (m *Maker) judgeBody(s *Step, e effect.Comment) effect.Comment {
 	// Neutralizing is expensive, so this check comes first.
-	if name := s.Action.Type; m.used[name] >= m.limits[name] && (!s.Answers() || m.limits[name] <= 0) {
+	if name := s.Action.Type; m.used[name] >= m.limits[name] && (!s.unpaced() || m.limits[name] <= 0) {
 		s.set(triage.Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, m.limits[name]))
 		return e
 	}
@@ -249,7 +278,7 @@ func (m *Maker) judgeBody(s *Step, e effect.Comment) effect.Comment {
 		return e
 	}
 	e.Body = body
-	if !m.mayComment && !s.Answers() && (!m.agentMay || !s.Source.IsAgent()) {
+	if !m.mayComment && !s.unpaced() && (!m.agentMay || !s.Source.IsAgent()) {
 		s.set(triage.Skip, "edits, label events and comments are answered only if a rule names that event")
 	}
 	return e

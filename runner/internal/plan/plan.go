@@ -5,6 +5,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -25,6 +26,10 @@ type Decision struct {
 	// Fallback means that the agent failed, and that this is the configured decision for that
 	// case.
 	Fallback bool
+	// AgentWhy is the agent's rationale of its decision; empty: none, or Message has no other.
+	AgentWhy string
+	// Accepted has the acceptances of the actions whose proposals a person accepted, by index.
+	Accepted map[int]Acceptance
 }
 
 // Source returns the source of an action.
@@ -79,11 +84,13 @@ type Plan struct {
 
 	issue  triage.Issue // from the event
 	policy policy.Policy
+	// agentWhy is the rationale of an agent's action that states none. noNotes is as in Input.
+	agentWhy, noNotes string
 }
 
-// Writes reports whether any step must be carried out.
+// Writes reports whether any step must be carried out or proposed.
 func (p Plan) Writes() bool {
-	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Verdict == triage.Do })
+	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Verdict == triage.Do || s.Verdict == triage.Suggest })
 }
 
 // An Input contains the data of a plan.
@@ -99,9 +106,11 @@ type Input struct {
 	AgentMayComment bool
 	// CommentID is the id of the comment that contains the commands; 0: none.
 	CommentID int64
-	// NoNotes is the reason why the memory cannot store deferred actions, and NoSchedule the reason
-	// why no close can be scheduled. Empty: it is possible.
+	// NoNotes is the reason why the memory cannot store deferred actions and proposals, and NoSchedule
+	// the reason why no close can be scheduled. Empty: it is possible.
 	NoNotes, NoSchedule string
+	// Direct means that the program itself asks for the actions, so that none is proposed.
+	Direct bool
 }
 
 // Make checks every action of a decision against the policy and the issue in the event.
@@ -110,6 +119,7 @@ func Make(in Input) Plan {
 	for p.settleGroups() { // the other steps are judged again, because a group that is dropped uses up no limit
 		p = judge(in, p)
 	}
+	p.propose()
 	return p
 }
 
@@ -117,17 +127,23 @@ func Make(in Input) Plan {
 // dropped in the plan before.
 func judge(in Input, before Plan) Plan {
 	m := NewMaker(in)
-	p := Plan{issue: in.Issue, policy: in.Policy, Steps: make([]Step, 0, len(in.Decision.Message.Actions))}
+	p := Plan{
+		issue: in.Issue, policy: in.Policy, Steps: make([]Step, 0, len(in.Decision.Message.Actions)),
+		agentWhy: cmp.Or(in.Decision.AgentWhy, in.Decision.Message.Rationale), noNotes: in.NoNotes,
+	}
 	ended, apart := false, before.apart()
 	for i, a := range in.Decision.Message.Actions {
-		if i < len(before.Steps) && before.Steps[i].Grouped() && apart[before.Steps[i].Source.Rule] {
+		if i < len(before.Steps) && before.Steps[i].Grouped() && apart[before.Steps[i].Group()] {
 			ended = ended || before.Steps[i].Unknown
 			p.Steps = append(p.Steps, before.Steps[i])
 			continue
 		}
 		s := Step{ActionResult: triage.ActionResult{Index: i, Action: a, Source: in.Decision.Source(i)}}
+		if yes, ok := in.Decision.Accepted[i]; ok {
+			s.Accepted, s.Proposal, s.AcceptedBy = &yes, yes.Number, yes.By
+		}
 		switch {
-		case !in.Decision.Message.Decision.Writes() && s.Source.Command == "":
+		case !in.Decision.Message.Decision.Writes() && s.Source.Command == "" && s.Accepted == nil:
 			s.set(triage.Skip, fmt.Sprintf("the decision %s writes nothing", in.Decision.Message.Decision))
 		case ended:
 			s.set(triage.Skip, "it follows an unknown action")
@@ -146,7 +162,7 @@ func judge(in Input, before Plan) Plan {
 			s.set(triage.Refuse, "the plan contains an unknown action, and policy.unknown_action is reject")
 		case in.NoNotes != "" && s.RecordOnly():
 			s.set(triage.Refuse, in.NoNotes)
-		case in.NoSchedule != "" && closes && c.After > 0:
+		case in.NoSchedule != "" && closes && c.After > 0: // also before it is proposed
 			s.set(triage.Refuse, in.NoSchedule)
 		}
 	}
@@ -158,6 +174,7 @@ func judge(in Input, before Plan) Plan {
 // they would count as an agent's. rules are the ids of the existing rules.
 func (p Plan) Resume(entries []memory.Entry, rules []string) Plan {
 	p.Steps = slices.Clone(p.Steps)
+	p.withdraw()
 	for i := range p.Steps {
 		s, e := &p.Steps[i], entries[i]
 		if s.Apart { // the group is judged again below, with the results of the earlier attempt
@@ -184,6 +201,7 @@ func (p Plan) Resume(entries []memory.Entry, rules []string) Plan {
 		}
 	}
 	p.settleGroups()
+	p.propose()
 	return p
 }
 

@@ -51,10 +51,10 @@ func newRateLimiter(limits policy.RateLimits, h history.History, a Attempt) *rat
 }
 
 // hasCooldown reports whether the comment interval applies to a step: it posts a comment that is
-// neither an answer to a command nor sticky.
+// neither an answer to a command, nor accepted by a person, nor sticky.
 func hasCooldown(s *Step) bool {
 	c, comments := s.Comment()
-	return comments && c.Key == "" && !s.Answers()
+	return comments && c.Key == "" && !s.unpaced()
 }
 
 // check skips a step that exceeds a limit. A task that has already commented may post its other
@@ -69,11 +69,11 @@ func (p *rateLimiter) check(s *Step) {
 	case p.Writes > 0 && p.changes >= p.Writes:
 		s.set(triage.Skip, fmt.Sprintf("%d changes of ours within an hour: policy.max_writes_per_hour is %d", p.changes, p.Writes))
 		return
-	case !fresh || p.begun && !s.Answers():
-	case !s.Answers() && p.Interval > 0 && p.last.IsZero() && p.unsureInterval:
+	case !fresh || p.begun && !s.unpaced():
+	case !s.unpaced() && p.Interval > 0 && p.last.IsZero() && p.unsureInterval:
 		s.set(triage.Skip, "the issue's timeline is too long to find our last comment: policy.comment_interval")
 		return
-	case !s.Answers() && p.Interval > 0 && !p.last.IsZero() && p.now.Sub(p.last) < p.Interval:
+	case !s.unpaced() && p.Interval > 0 && !p.last.IsZero() && p.now.Sub(p.last) < p.Interval:
 		s.set(triage.Skip, fmt.Sprintf("we commented at %s: policy.comment_interval is %s", p.last.UTC().Format(time.RFC3339), short(p.Interval)))
 		return
 	case p.Comments > 0 && p.posted >= p.Comments:
@@ -82,7 +82,7 @@ func (p *rateLimiter) check(s *Step) {
 	}
 	p.changes += max(1, len(s.Written()))
 	switch {
-	case s.Answers() && comments:
+	case s.unpaced() && comments:
 		p.posted++
 	case fresh:
 		p.begun = true

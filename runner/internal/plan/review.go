@@ -36,13 +36,17 @@ func Review(p Plan, a Attempt, seen Snapshot) Plan {
 func review(p Plan, a Attempt, seen Snapshot) (Plan, Need) {
 	for {
 		q, need := reviewOnce(p, a, seen)
-		if !need.Nothing() || !q.settleGroups() {
+		if need.Nothing() && !q.settleGroups() {
+			q.propose()
+			return q, q.knownProposals(a, seen)
+		}
+		if !need.Nothing() {
 			return q, need
 		}
 		p.Steps, p.Warnings = slices.Clone(p.Steps), q.Warnings
 		for i := range q.Steps {
 			s := &q.Steps[i]
-			if s.Grouped() && slices.ContainsFunc(q.Steps, func(o Step) bool { return o.Apart && o.Source.Rule == s.Source.Rule }) {
+			if s.Grouped() && slices.ContainsFunc(q.Steps, func(o Step) bool { return o.Apart && o.Group() == s.Group() }) {
 				p.Steps[i] = *s
 			}
 		}
@@ -52,9 +56,10 @@ func review(p Plan, a Attempt, seen Snapshot) (Plan, Need) {
 func reviewOnce(p Plan, a Attempt, seen Snapshot) (Plan, Need) {
 	r := reviewer{Plan: p, a: a, seen: seen}
 	r.Steps, r.Warnings = slices.Clone(p.Steps), slices.Clone(p.Warnings)
+	r.withdraw()
 	r.Resumed = a.Resumed
 	if r.Writes() {
-		_ = r.earlier() && r.overrides() && r.notes() && r.labels()
+		_ = r.earlier() && r.accepted() && r.overrides() && r.notes() && r.labels()
 	}
 	return r.Plan, r.need
 }
@@ -103,7 +108,13 @@ func (r *reviewer) markLanded() bool {
 		if s.Verdict != triage.Do || s.Refused {
 			continue
 		}
-		if c, comments := s.Comment(); comments && !s.Landed {
+		if s.Held && !s.Landed { // it was never carried out without a person
+			if _, comments := s.Comment(); !comments {
+				skip(s, outcome.Holds(s.Effect, now), "already there")
+				continue
+			}
+		}
+		if c, comments := s.Comment(); comments && !s.Landed && s.Accepted == nil {
 			if r.seen.Comments == nil {
 				r.need.Comments = true
 				return false
@@ -122,6 +133,44 @@ func (r *reviewer) markLanded() bool {
 	}
 	r.need.Settled = !r.seen.Settled && r.a.Began != nil && r.open(func(s *Step) bool { return !s.RecordOnly() && !s.Own() && r.a.Began(s.Index) })
 	return !r.need.Settled
+}
+
+// accepted marks the comments of accepted proposals as landed if they are on the issue. An earlier run
+// on another event may have posted them, so they are always looked up. It is false if comments must be
+// read first.
+func (r *reviewer) accepted() bool {
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		c, comments := s.Comment()
+		if !s.isOpen() || s.Accepted == nil || !comments || c.Key != "" {
+			continue
+		}
+		id := r.a.IdentityOf(s)
+		which := "proposal " + s.Accepted.ID
+		list := r.seen.Ours[which]
+		if list == nil {
+			r.need.Key, r.need.Ours = which, func(c triage.Comment) bool { return c.CreatedAt.Before(s.Accepted.Made) }
+			return false
+		}
+		if found, ok := id.Find(list.List, c, ""); ok {
+			s.Landed, s.URL = true, found.URL
+		} else if list.Err != nil {
+			s.set(triage.Skip, "the issue has too many comments to find out whether it was posted")
+		}
+	}
+	return true
+}
+
+// IdentityOf returns what identifies the comment of a step. An accepted comment belongs to its proposal,
+// so that every run that accepts the proposal finds it.
+func (a Attempt) IdentityOf(s *Step) history.Identity { return IdentityOf(a.Identity, s) }
+
+// IdentityOf returns the identity with which a step is written; see [Attempt.IdentityOf].
+func IdentityOf(id history.Identity, s *Step) history.Identity {
+	if s.Accepted != nil {
+		id.Task, id.Scope, id.Earlier = s.Accepted.ID, "", nil
+	}
+	return id
 }
 
 // overrides skips steps that people decided against, and steps beyond the limits of one issue. It
@@ -175,7 +224,7 @@ func (r *reviewer) overrides() bool {
 	fresh = fresh && !r.Resumed
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		if s.isOpen() && !fresh && !s.Source.OverrideHumans && !r.override(s) {
+		if s.isOpen() && !fresh && !s.Source.OverrideHumans && !r.overrideSince(s) {
 			return false
 		}
 		if c, _ := s.Comment(); s.isOpen() && c.Once != "" && !r.postedOnce(s, c.Once) {
@@ -190,6 +239,19 @@ func (r *reviewer) overrides() bool {
 		}
 	}
 	return true
+}
+
+// overrideSince is override. What people did before they accepted the step does not count.
+func (r *reviewer) overrideSince(s *Step) bool {
+	if s.Accepted == nil {
+		return r.override(s)
+	}
+	whole := r.h
+	defer func() { r.h = whole }()
+	r.h.Timeline = triage.Timeline{Complete: true, Events: slices.DeleteFunc(slices.Clone(whole.Events), func(e triage.TimelineEvent) bool {
+		return !e.At.After(s.Accepted.At)
+	})}
+	return r.override(s)
 }
 
 // slack is the assumed maximum difference between our clock and GitHub's.
@@ -288,7 +350,7 @@ func (r *reviewer) overrideNames(s *Step, list []string, o outcome.Outcome, did 
 // undone returns a reason if a person's undo command reverted the outcome that a step wants, or "".
 // It needs the record only if the timeline shows that we reverted the outcome ourselves.
 func (r *reviewer) undone(s *Step, o outcome.Outcome) (why string, ok bool) {
-	if s.Source.Command != "" {
+	if s.Source.Command != "" || s.Accepted != nil {
 		return "", true
 	}
 	e, reverted := r.h.Undone(o)
@@ -342,7 +404,7 @@ func (r *reviewer) stayOpen(s *Step) bool {
 // not list it yet. A person's command needs no further permission. It is false if an earlier part
 // of the timeline must be read first.
 func (r *reviewer) stayClosed(s *Step) bool {
-	if s.Source.Command != "" {
+	if s.Source.Command != "" || s.Accepted != nil {
 		return true
 	}
 	h := r.h
@@ -533,7 +595,7 @@ func Lost(c memory.ScheduledClose, now time.Time) bool {
 
 // canceled returns a reason if a person's undo command canceled a step's deferred action, or "".
 func canceled(rec memory.Record, s *Step) string {
-	if s.Source.OverrideHumans {
+	if s.Source.OverrideHumans || s.Accepted != nil {
 		return ""
 	}
 	for _, m := range history.LastMade(rec, nil) {
@@ -606,7 +668,7 @@ func (r *reviewer) labels() bool {
 // removedFormerly returns the event by which a person may have removed a label of the step under an
 // earlier name. A name that the plan itself adds is not an earlier one.
 func (r *reviewer) removedFormerly(s *Step, label string) (e triage.TimelineEvent, found bool) {
-	if s.Source.OverrideHumans {
+	if s.Source.OverrideHumans || s.Accepted != nil {
 		return e, false
 	}
 	e, found = r.h.RemovedFormerly(label)

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"time"
+
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/outcome"
@@ -27,6 +29,26 @@ type Step struct {
 	Holds, Short, Apart bool
 	// Refused means that the host refused the step for good, in an earlier attempt.
 	Refused bool
+	// Held means that the policy requires a person's yes before the step is carried out. Bundle is the
+	// index of the step with whose proposal it is proposed, for a step with the verdict
+	// [triage.Suggest]; its own index if it is proposed alone.
+	Held   bool
+	Bundle int
+	// HeldNames are the names of the step that GitHub shows in its panel of suggestions instead of writing
+	// them, after the step was carried out.
+	HeldNames []string
+	// Accepted is the yes of the person who accepted the step's proposal; nil: it had none.
+	Accepted *Acceptance
+}
+
+// An Acceptance is a person's yes to a proposal.
+type Acceptance struct {
+	Number int       // of the proposal
+	ID     string    // of the proposal; the task id in the markers of its comments
+	By     string    // login of the person
+	Made   time.Time // when the proposal was made
+	At     time.Time // when the person answered
+	Group  bool      // the proposal has several actions, all of which are carried out, or none
 }
 
 // RecordOnly reports whether the step changes only the memory's record. A step without an effect is
@@ -65,6 +87,10 @@ func (s *Step) Written() []string {
 	}
 	return effect.Values(s.Effect)
 }
+
+// unpaced reports whether the limits for one event and the comment interval do not apply to the step: it
+// answers a command, or a person accepted it.
+func (s *Step) unpaced() bool { return s.Answers() || s.Accepted != nil }
 
 // isOpen reports whether the step is still to be carried out.
 func (s *Step) isOpen() bool { return s.Verdict == triage.Do && !s.Landed && !s.Refused }

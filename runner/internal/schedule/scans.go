@@ -149,7 +149,7 @@ func (c Counts) String() string {
 	}{
 		{c.Closed, count(c.Closed, "scheduled close", "scheduled closes") + " carried out"},
 		{c.Dropped, count(c.Dropped, "scheduled close", "scheduled closes") + " dropped"},
-		{c.Waiting, count(c.Waiting, "scheduled close", "scheduled closes") + " not due yet"},
+		{c.Waiting, count(c.Waiting, "scheduled close or proposal", "scheduled closes or proposals") + " not due yet"},
 		{c.Left, strconv.Itoa(c.Left) + " left"},
 		{c.Failed, strconv.Itoa(c.Failed) + " failed"},
 	} {

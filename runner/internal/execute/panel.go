@@ -1,0 +1,128 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/outcome"
+	"github.com/org/foreman-action/runner/internal/plan"
+	"github.com/org/foreman-action/triage"
+)
+
+// joinLabels returns the effect that adds the labels of all steps, with their intents.
+func joinLabels(steps []*plan.Step) effect.AddLabels {
+	e := effect.AddLabels{Names: labelsOf(steps)}
+	intents := make([]effect.Intent, 0, len(e.Names))
+	for _, s := range steps {
+		one, _ := s.Effect.(effect.AddLabels)
+		for i := range one.Names {
+			intent := effect.Intent{}
+			if i < len(one.Intents) {
+				intent = one.Intents[i]
+			}
+			intents = append(intents, intent)
+		}
+	}
+	if slices.ContainsFunc(intents, func(i effect.Intent) bool { return i != effect.Intent{} }) {
+		e.Intents = intents
+	}
+	return e
+}
+
+// hold notes the names of steps that the host proposes to people instead of writing them.
+func hold(steps []*plan.Step, w effect.Written) {
+	held := outcome.NamesOf(w.Held)
+	for _, s := range steps {
+		s.HeldNames = held.In(effect.Values(s.Effect))
+	}
+}
+
+// appliedAnyway is the warning if GitHub carried out what was only proposed.
+const appliedAnyway = "GitHub applied what was only proposed; policy.suggestions: comment avoids that"
+
+// suggest proposes a step in GitHub's panel, and reports whether the run continues. If GitHub carries the
+// step out instead of proposing it, the change is undone, and the step is proposed in our comment.
+func (x *execution) suggest(ctx context.Context, s *plan.Step) bool {
+	r := x.result(s)
+	if x.panel {
+		s.Carrier = triage.CarrierComment
+		r.State, r.Carrier = triage.Suggested, s.Carrier
+		x.finish(ctx, *r)
+		return true
+	}
+	names := effect.Values(s.Effect)
+	left, err := x.carryOut(ctx, []*plan.Step{s})
+	refused, final := errors.AsType[*triage.RefusedError](err)
+	switch {
+	case final && refused.Repository:
+		return x.settle(ctx, s, err)
+	case final:
+		// The comment can propose it, and its acceptance shows whether GitHub carries it out.
+		s.Carrier = triage.CarrierComment
+	case err != nil:
+		return x.settle(ctx, s, err)
+	case len(left) == 0 || len(s.HeldNames) < len(names):
+		x.panel = true
+		x.Warn("%s", appliedAnyway)
+		if err := x.takeBack(ctx, s, outcome.NamesOf(s.HeldNames).NotIn(names)); err != nil {
+			x.fail(ctx, r, fmt.Errorf("undo what was only proposed: %w", err))
+			return false
+		}
+		s.Carrier = triage.CarrierComment
+	}
+	r.State, r.Carrier = triage.Suggested, s.Carrier
+	x.finish(ctx, *r)
+	return true
+}
+
+// takeBack undoes a change that GitHub made although it was only proposed, unless the newest event about it
+// is by another account: then a person made the change at the same time.
+func (x *execution) takeBack(ctx context.Context, s *plan.Step, names []string) error {
+	var ours []string
+	t, err := x.Host.Timeline(ctx, x.Identity.Ref)
+	if err != nil {
+		return err
+	}
+	h := history.History{Timeline: t, Bot: x.Identity.Login, Issue: x.Issue}
+	kinds := []string{"labeled", "assigned", "issue_type_added", "issue_type_changed"}
+	for _, name := range names {
+		if e, found := h.Last(history.Named(name, kinds...)); !found || h.Ours(e) {
+			ours = append(ours, name)
+		}
+	}
+	if len(ours) == 0 {
+		return nil
+	}
+	var back effect.Effect
+	switch s.Effect.(type) { //nolint:gochecksumtype // the panel shows no others
+	case effect.AddLabels:
+		for _, name := range ours {
+			if err := x.guarded(ctx, effect.RemoveLabels{Names: []string{name}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	case effect.Assign:
+		back = effect.Unassign{Logins: ours}
+	case effect.SetType:
+		if x.Issue.Type == "" {
+			return fmt.Errorf("the type %s cannot be removed; remove it by hand", strings.Join(ours, ", "))
+		}
+		back = effect.SetType{Name: x.Issue.Type}
+	}
+	return x.guarded(ctx, back)
+}
+
+// guarded makes one write, if the guard permits it.
+func (x *execution) guarded(ctx context.Context, e effect.Effect) error {
+	if err := x.guard(ctx); err != nil {
+		return err
+	}
+	_, err := x.Host.Write(ctx, x.Identity.Ref, e)
+	return err
+}

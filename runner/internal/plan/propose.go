@@ -1,0 +1,321 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/policy"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/outcome"
+	"github.com/org/foreman-action/runner/internal/proposal"
+	"github.com/org/foreman-action/triage"
+)
+
+// propose gives the verdict [triage.Suggest] to the open steps that are held, and to those that belong
+// to them: the group of a held step, and the comments of a source whose close or lock is held.
+func (p *Plan) propose() {
+	if !slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Held && s.isOpen() }) {
+		return
+	}
+	p.Steps = slices.Clone(p.Steps)
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Held && s.isOpen() {
+			s.Verdict, s.Bundle = triage.Suggest, i
+		}
+	}
+	for i := range p.Steps {
+		if lead := &p.Steps[i]; lead.Verdict == triage.Suggest {
+			p.bundle(lead)
+		}
+	}
+	p.dropDone()
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if s.Verdict != triage.Suggest {
+			continue
+		}
+		if s.Source.IsAgent() && s.Rationale == "" {
+			s.Rationale = sanitize.Rationale(p.agentWhy)
+		}
+		if s.Confidence == "" {
+			s.Confidence = confidenceOf(s.Source, "")
+		}
+		switch c, comments := s.Comment(); {
+		case p.policy.Suggestions == policy.SuggestionsOff:
+			p.withhold(s.Bundle, triage.Skip, "it would be proposed, and policy.suggestions is off")
+		case p.noNotes != "":
+			p.withhold(s.Bundle, triage.Refuse, p.noNotes)
+		case comments && utf8.RuneCountInString(c.Body) > proposal.MaxBody:
+			p.withhold(s.Bundle, triage.Refuse, "too long to be proposed: the body has "+strconv.Itoa(utf8.RuneCountInString(c.Body))+" characters, and people see at most "+strconv.Itoa(proposal.MaxBody))
+		}
+	}
+}
+
+// confidenceOf returns how sure a source is: as stated, or else as it is by default.
+func confidenceOf(from triage.Source, stated protocol.Confidence) protocol.Confidence {
+	switch {
+	case stated != "":
+		return stated
+	case from.IsAgent():
+		return protocol.ConfidenceMedium
+	}
+	return protocol.ConfidenceHigh
+}
+
+// withdraw is the inverse of propose.
+func (p *Plan) withdraw() {
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Verdict == triage.Suggest {
+			s.Verdict = triage.Do
+		}
+	}
+}
+
+// bundle adds the steps that belong to a proposed step to its proposal.
+func (p *Plan) bundle(lead *Step) {
+	takes := false              // the comments of its source
+	switch lead.Effect.(type) { //nolint:gochecksumtype // the others are independent
+	case effect.Close, effect.MarkDuplicate, effect.Lock:
+		takes = true
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if !s.isOpen() && (s.Verdict != triage.Suggest || s.Bundle != i) {
+			continue
+		}
+		_, comments := s.Comment()
+		grouped := lead.Grouped() && s.Grouped() && s.Group() == lead.Group()
+		if grouped || takes && comments && s.Source.ID() == lead.Source.ID() {
+			s.Verdict, s.Bundle = triage.Suggest, lead.Bundle
+		}
+	}
+}
+
+// dropDone skips the proposals of what the plan itself does, or proposes already.
+func (p *Plan) dropDone() {
+	now := outcome.StateOf(p.issue)
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Verdict == triage.Do && s.Effect != nil {
+			outcome.Change(s.Effect, now)
+		}
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		switch {
+		case s.Verdict != triage.Suggest:
+		case outcome.Holds(s.Effect, now):
+			p.withhold(s.Bundle, triage.Skip, "another action of the plan does or proposes it")
+		default:
+			outcome.Change(s.Effect, now)
+		}
+	}
+}
+
+// withhold sets the verdict on all steps of a proposal.
+func (p *Plan) withhold(bundle int, v triage.Verdict, why string) {
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Verdict == triage.Suggest && s.Bundle == bundle {
+			s.set(v, why)
+		}
+	}
+}
+
+// proposed returns the steps of each proposal, in order. After the plan was carried out, steps that GitHub
+// proposes on its own are among them.
+func (p *Plan) proposed() [][]*Step {
+	var list [][]*Step
+	at := map[int]int{} // the index in list of each bundle
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		switch {
+		case s.Verdict == triage.Suggest:
+			k, known := at[s.Bundle]
+			if !known {
+				k, at[s.Bundle], list = len(list), len(list), append(list, nil)
+			}
+			list[k] = append(list[k], s)
+		case len(s.HeldNames) > 0:
+			held := *s
+			held.Bundle, held.Effect = i, narrowed(s.Effect, s.HeldNames)
+			list = append(list, []*Step{&held})
+		}
+	}
+	return list
+}
+
+// lead returns the step after which a proposal is named.
+func lead(steps []*Step) *Step {
+	for _, s := range steps {
+		if s.Index == s.Bundle {
+			return s
+		}
+	}
+	return steps[0]
+}
+
+// Proposals returns the proposals of the plan, without numbers, in order. task is the id of the task,
+// and identifies them together with the index of their first action.
+func (p Plan) Proposals(task string, now time.Time) []memory.Proposal {
+	var list []memory.Proposal
+	for _, steps := range p.proposed() {
+		lead := lead(steps)
+		m := memory.Proposal{
+			ID: proposalID(task, steps), At: now.UTC(), Expires: now.UTC().Add(p.policy.ProposalTTL()), Source: lead.Source.ID(), Action: lead.permitted(),
+			Confidence: lead.Confidence, Rationale: lead.Rationale, Carrier: triage.CarrierComment, State: memory.Pending,
+			Text: proposal.TextDigest(p.issue),
+		}
+		if lead.Carrier == triage.CarrierGitHub || len(lead.HeldNames) > 0 {
+			m.Carrier = triage.CarrierGitHub
+		}
+		for _, s := range steps {
+			if len(steps) > 1 {
+				m.Group = append(m.Group, s.permitted())
+			}
+			if !s.Confidence.AtLeast(m.Confidence) { // a group is as sure as its least sure action
+				m.Confidence = s.Confidence
+			}
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// proposalID returns the id of the proposal with these steps.
+func proposalID(task string, steps []*Step) string {
+	return protocol.DeriveTaskID(task, "proposal", strconv.Itoa(steps[0].Index))
+}
+
+// Numbered sets the numbers of the proposals in the results of their steps. number returns the number
+// of a proposal by its id; ok is false if there is none.
+func (p Plan) Numbered(task string, number func(id string) (n int, ok bool), set func(index, n int, ok bool)) {
+	for _, steps := range p.proposed() {
+		n, ok := number(proposalID(task, steps))
+		for _, s := range steps {
+			set(s.Index, n, ok)
+		}
+	}
+}
+
+// permitted returns the action of a step with the part that is permitted: what people see before they
+// accept it.
+func (s *Step) permitted() protocol.ActionItem {
+	params := map[string]any{}
+	for _, name := range s.Action.ParamNames() {
+		if raw, ok := s.Action.Param(name); ok && !slices.Contains(protocol.IntentParams(), name) {
+			params[name] = raw
+		}
+	}
+	typ := s.Action.Type
+	switch e := s.Effect.(type) { //nolint:gochecksumtype // the parameters of the others are permitted as they are
+	case effect.AddLabels:
+		if typ, params = protocol.ActionAddLabels, map[string]any{"labels": e.Names}; len(e.Names) == 1 {
+			typ, params = protocol.ActionAddLabel, map[string]any{"label": e.Names[0]}
+		}
+	case effect.RemoveLabels:
+		params = map[string]any{"label": e.Names[0]}
+	case effect.Assign:
+		params = map[string]any{"assignees": e.Logins}
+	case effect.Unassign:
+		params = map[string]any{"assignees": e.Logins}
+	case effect.NeverAgain:
+		params = map[string]any{"label": e.Labels[0]}
+	case effect.RequestReview:
+		params = map[string]any{"users": e.Users, "teams": e.Teams}
+	case effect.Comment:
+		params["body"] = e.Body
+	case effect.Custom:
+		return e.Item
+	}
+	item, err := protocol.NewAction(typ, params)
+	if err != nil { // the parameters were decoded from JSON
+		return s.Action
+	}
+	return item
+}
+
+// knownProposals compares a plan with the proposals in the record. It skips what a person rejected, and
+// does not propose what waits already or does not fit on the issue.
+func (p *Plan) knownProposals(a Attempt, seen Snapshot) Need {
+	list := p.proposed()
+	answerable := func(s Step) bool {
+		return s.isOpen() && s.Accepted == nil && s.Source.Command == "" && !s.Source.Undo && !s.Source.OverrideHumans
+	}
+	if len(list) == 0 && (!a.Proposes || !slices.ContainsFunc(p.Steps, answerable)) {
+		return Need{}
+	}
+	if seen.Record == nil {
+		return Need{Record: true}
+	}
+	rec := *seen.Record
+	rec.Expire(a.Now)
+	for i := range p.Steps {
+		if s := &p.Steps[i]; answerable(*s) && len(rec.Proposals) > 0 {
+			if why := answered(s, true, func(item protocol.ActionItem) string { return proposal.Rejected(rec, s.Source, item) }); why != "" {
+				s.set(triage.Skip, why)
+			}
+		}
+	}
+	room := memory.MaxPending - len(rec.Pending())
+	for _, steps := range list {
+		lead := lead(steps)
+		if known, ok := rec.ProposalByID(proposalID(a.Task, steps)); ok {
+			for _, s := range steps {
+				s.Proposal = known.Number
+			}
+			if known.State != memory.Pending {
+				p.withhold(lead.Bundle, triage.Skip, proposal.Ended(known))
+			}
+			continue
+		}
+		if why := answered(lead, len(steps) == 1, func(item protocol.ActionItem) string { return proposal.Before(rec, lead.Source, item) }); why != "" {
+			p.withhold(lead.Bundle, triage.Skip, why)
+			continue
+		}
+		if room--; room < 0 {
+			p.withhold(lead.Bundle, triage.Skip, fmt.Sprintf("%d proposals wait on this issue", memory.MaxPending))
+		}
+	}
+	return Need{}
+}
+
+// answered returns the reason that before returns against a step, or "". From a step that does not depend
+// on others, it removes only the names with a reason.
+func answered(lead *Step, alone bool, before func(protocol.ActionItem) string) string {
+	names := effect.Values(lead.Effect)
+	spec, _ := outcome.SpecOf(lead.Action.Type)
+	if !alone || len(names) < 2 || spec.Thing == "" {
+		return before(lead.permitted())
+	}
+	kept := filter(lead, names, func(name string) string {
+		one := *lead
+		one.Effect = narrowed(lead.Effect, []string{name})
+		return about(name, before(one.permitted()))
+	})
+	if len(kept) == 0 {
+		return lead.Reason
+	}
+	lead.Effect = narrowed(lead.Effect, kept)
+	return ""
+}
+
+// narrowed returns an effect on labels or assignees with other names.
+func narrowed(e effect.Effect, names []string) effect.Effect {
+	switch e := e.(type) { //nolint:gochecksumtype // the others have one name, or none
+	case effect.AddLabels:
+		e.Names = names
+		return e
+	case effect.Assign:
+		e.Logins = names
+		return e
+	case effect.Unassign:
+		e.Logins = names
+		return e
+	}
+	return e
+}

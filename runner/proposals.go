@@ -1,0 +1,398 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/policy"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/execute"
+	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/plan"
+	"github.com/org/foreman-action/runner/internal/proposal"
+	"github.com/org/foreman-action/triage"
+)
+
+// This file has the proposals of a run: their rationales, their place in the record, and the comment that
+// shows them.
+
+// withRationales fills in the rationales of the proposed steps of rules that state none.
+func (a attempt) withRationales(ctx context.Context, p *plan.Plan) {
+	var ids []string
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Verdict == triage.Suggest && s.Rationale == "" && s.Source.Rule != "" {
+			ids = append(ids, s.Source.Rule)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	why := a.c.Rules.Rationale(ctx, decider{a}.facts(ctx), ids...)
+	p.Steps = slices.Clone(p.Steps)
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Verdict == triage.Suggest && s.Rationale == "" {
+			s.Rationale = sanitize.Rationale(why[s.Source.Rule])
+		}
+	}
+}
+
+// panels are the repositories whose GitHub panel of suggestions was seen to be on. It is safe for concurrent
+// use.
+type panels struct {
+	mu   sync.Mutex
+	seen map[string]time.Time // when it was last seen, by repository
+}
+
+// panelTime is how long a panel counts as on after it was seen.
+const panelTime = 24 * time.Hour
+
+// on reports whether the panel of a repository is on, as events of the timeline show. Nil: the timeline was
+// not read.
+func (p *panels) on(repo string, t *triage.Timeline, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case t == nil:
+	case slices.ContainsFunc(t.Events, func(e triage.TimelineEvent) bool { return e.Intends }):
+		if p.seen == nil {
+			p.seen = map[string]time.Time{}
+		}
+		p.seen[repo] = now
+	case slices.ContainsFunc(t.Events, func(e triage.TimelineEvent) bool { return e.Kind == "labeled" || e.Kind == "assigned" }):
+		delete(p.seen, repo) // such events show it if it is on
+	}
+	at, ok := p.seen[repo]
+	return ok && now.Sub(at) < panelTime
+}
+
+// withPanel uses GitHub's panel of suggestions for a plan, where the panel is on.
+func (a attempt) withPanel(ctx context.Context, r reviewed) reviewed {
+	if r.err != nil || !r.plan.HasPanel() {
+		return r
+	}
+	switch a.c.Policy.Suggestions {
+	case policy.SuggestionsComment, policy.SuggestionsOff:
+		return r
+	case policy.SuggestionsGitHub:
+	default:
+		var t *triage.Timeline
+		if a.reads.timeline.read {
+			t = &a.reads.timeline.value
+		}
+		if !a.panels.on(a.d.FullRepo(), t, a.o.Clock.Now()) {
+			return r
+		}
+	}
+	var why map[string]string
+	r.plan = r.plan.WithPanel(func(s *plan.Step) string {
+		if s.Source.Rule == "" {
+			return ""
+		}
+		if why == nil {
+			why = a.c.Rules.Rationale(ctx, decider{a}.facts(ctx), rulesOf(r.plan)...)
+		}
+		return sanitize.Rationale(why[s.Source.Rule])
+	})
+	return r
+}
+
+// rulesOf returns the ids of the rules that ask for the steps of a plan.
+func rulesOf(p plan.Plan) []string {
+	var ids []string
+	for _, s := range p.Steps {
+		if s.Source.Rule != "" && !slices.Contains(ids, s.Source.Rule) {
+			ids = append(ids, s.Source.Rule)
+		}
+	}
+	return ids
+}
+
+// A proposing changes the proposals in a record as a run decided.
+type proposing struct {
+	a       recorder
+	answers answers
+	out     execute.Outcome
+	made    []memory.Proposal // the proposals of the plan
+	note    string
+}
+
+// none reports whether the run changes no proposal. The record may have some that need no answer any more.
+func (n proposing) none() bool { return len(n.made) == 0 && n.answers.none() }
+
+// put changes the proposals of a record: it ends those that were answered or need no answer any more,
+// adds the new ones, and notes the text of the comment.
+func (n proposing) put(r *memory.Record) {
+	now := n.a.o.Clock.Now().UTC()
+	for _, p := range n.answers.rejected {
+		r.End(p.Number, memory.Rejected, n.answers.by, "", now)
+	}
+	for _, p := range n.answers.overtaken {
+		r.End(p.Number, memory.Overtaken, "", "the issue is closed", now)
+	}
+	for _, p := range n.answers.accepted {
+		switch state, why := n.resultOf(p.Number); state {
+		case memory.Pending:
+		case memory.Accepted:
+			r.End(p.Number, state, n.answers.by, "", now)
+		default:
+			r.End(p.Number, state, "", why, now)
+		}
+	}
+	n.a.acceptedInPanel(r, now)
+	proposal.Tidy(r, n.a.issueNow(n.out), now)
+	for _, p := range n.made {
+		// Another run may have proposed it since this run read the record.
+		if _, again := r.ProposalByID(p.ID); (again || !proposal.Waits(*r, p)) && proposal.Fits(*r) {
+			r.Propose(p)
+		}
+	}
+	if text := proposal.Comment(*r, n.a.view(n.note)); text != "" {
+		r.Render(proposal.Sum(text))
+	}
+}
+
+// resultOf returns what became of an accepted proposal. It stays pending if an action failed, so that a
+// later attempt or another answer carries it out.
+func (n proposing) resultOf(number int) (state memory.ProposalState, why string) {
+	state, why = memory.Overtaken, ""
+	for _, r := range n.out.Results {
+		if r.Proposal != number || r.AcceptedBy == "" {
+			continue
+		}
+		switch r.State {
+		case triage.Done, triage.Noted, triage.Already:
+			state, why = memory.Accepted, ""
+		case triage.Skipped, triage.Refused:
+			if state == memory.Overtaken {
+				why = r.Reason
+			}
+		case triage.Failed, triage.Unknown, triage.NotRun, triage.Planned, triage.Trying, triage.Suggested:
+			return memory.Pending, ""
+		}
+	}
+	return state, why
+}
+
+// acceptedInPanel ends the proposals in GitHub's panel that people accepted: then a person made the change,
+// as the timeline or the event shows.
+func (a attempt) acceptedInPanel(r *memory.Record, now time.Time) {
+	events := a.reads.timeline.value.Events
+	if a.d.Action == "labeled" || a.d.Action == "assigned" {
+		events = append(slices.Clip(events), triage.TimelineEvent{
+			Kind: a.d.Action, At: a.d.Time(), Actor: a.d.Sender.Login, ActorType: a.d.Sender.Type, Label: a.d.Label, Assignee: a.d.Assignee,
+		})
+	}
+	h := history.History{Timeline: triage.Timeline{Events: events}, Bot: a.login(), Issue: *a.d.Issue}
+	for _, p := range r.Pending() {
+		if p.Carrier != triage.CarrierGitHub {
+			continue
+		}
+		by, all := "", true
+		for _, name := range memory.NewAction(0, p.Action).Values {
+			e, found := h.Last(history.Named(name, "labeled", "assigned", "issue_type_added", "issue_type_changed"))
+			all = all && found && h.Human(e) && e.At.After(p.At.Truncate(time.Second).Add(-time.Second))
+			by = e.Actor
+		}
+		if all && by != "" {
+			r.End(p.Number, memory.Accepted, by, "", now)
+		}
+	}
+}
+
+// issueNow returns the issue after the run, as far as it is known.
+func (a attempt) issueNow(out execute.Outcome) *triage.Issue {
+	issue := *a.d.Issue
+	if a.reads.seen.Issue != nil {
+		issue = *a.reads.seen.Issue
+	}
+	for _, r := range out.Results {
+		if spec, _ := protocol.SpecOf(r.Action.Type); r.State == triage.Done && spec.Closes() {
+			issue.State = "closed"
+		}
+	}
+	return &issue
+}
+
+// view returns how the comment with the proposals is rendered.
+func (a attempt) view(note string) proposal.View {
+	return proposal.View{Boxes: !a.o.NoBoxes, Text: proposal.TextDigest(*a.d.Issue), Note: note}
+}
+
+// publish brings the comment with the proposals up to date with the record, after the record was saved.
+// It posts the comment if there is none. If people deleted the comment, its proposals are rejected.
+func (a *recorder) publish(ctx context.Context, n proposing, r memory.Record) error {
+	text := proposal.Comment(r, a.view(n.note))
+	if n.answers.lost {
+		_, err := a.post(ctx, proposal.Lost, a.d.Comment.ID)
+		return err
+	}
+	if text == "" || a.dry || a.o.Host.Issues == nil {
+		return nil
+	}
+	if r.ProposalComment != 0 {
+		c, err := a.o.Host.Issues.Comment(ctx, a.d.Ref(), r.ProposalComment)
+		switch {
+		case errors.Is(err, triage.ErrNotFound):
+			return a.republish(ctx, n, r)
+		case err != nil:
+			return fmt.Errorf("read the comment with the proposals: %w", err)
+		}
+		ticked := len(proposal.Ticked(text, c.Body)) > 0
+		if ticked && n.note == "" { // no run saw the tick
+			n.note = proposal.TickAgain
+			text = proposal.Comment(r, a.view(n.note))
+		}
+		if !ticked && proposal.Sum(c.Body) == proposal.Sum(text) {
+			return nil
+		}
+	}
+	id, err := a.post(ctx, text, r.ProposalComment)
+	switch {
+	case errors.Is(err, triage.ErrNotFound) && r.ProposalComment != 0:
+		return a.republish(ctx, n, r)
+	case err != nil:
+		return err
+	}
+	sum := proposal.Sum(text)
+	if id == r.ProposalComment && slices.Contains(r.ProposalRenders, sum) {
+		return nil
+	}
+	return a.updateRecord(ctx, func(r *memory.Record) {
+		r.ProposalComment = id
+		r.Render(sum)
+	})
+}
+
+// republish rejects the proposals of a comment that people deleted. Those that this run made are posted
+// in a new comment.
+func (a *recorder) republish(ctx context.Context, n proposing, r memory.Record) error {
+	drop := func(r *memory.Record) {
+		now := a.o.Clock.Now().UTC()
+		for _, p := range r.Pending() {
+			mine := slices.ContainsFunc(n.made, func(m memory.Proposal) bool { return m.ID == p.ID })
+			if p.Carrier == triage.CarrierComment && !mine {
+				r.End(p.Number, memory.Rejected, "", "the comment was deleted", now)
+			}
+		}
+		r.ProposalComment, r.ProposalRenders = 0, nil
+	}
+	if err := a.updateRecord(ctx, drop); err != nil {
+		return err
+	}
+	drop(&r)
+	if !slices.ContainsFunc(r.Pending(), func(p memory.Proposal) bool { return p.Carrier == triage.CarrierComment }) {
+		return nil
+	}
+	return a.publish(ctx, n, r)
+}
+
+// updateRecord changes the record of the issue.
+func (a *recorder) updateRecord(ctx context.Context, change func(*memory.Record)) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
+	err := a.update(ctx, a.d.Ref(), func(r *memory.Record) error {
+		change(r)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("record the comment with the proposals: %w", err)
+	}
+	return nil
+}
+
+// post posts the comment with the proposals, or replaces the text of the one with that id, and returns
+// its id. [triage.ErrNotFound]: the comment to be replaced was deleted.
+func (a *recorder) post(ctx context.Context, body string, id int64) (int64, error) {
+	item, err := protocol.NewAction(protocol.ActionUpdateComment, map[string]any{"body": body, "key": proposal.Key})
+	if err != nil {
+		return 0, err
+	}
+	step := plan.Step{
+		ActionResult: triage.ActionResult{Action: item, Verdict: triage.Do, Source: triage.Source{Rule: proposal.Key}},
+		Effect:       effect.Comment{Body: body, Key: proposal.Key, ID: id},
+	}
+	p := plan.Plan{Steps: []plan.Step{step}}
+	out := carryOut(ctx, a.attempt, reviewed{made: p, plan: p, identity: a.identity(), seen: a.reads.seen}, nil)
+	c, _ := out.Steps[0].Comment()
+	switch r := out.Results[0]; {
+	case out.Err != nil:
+		return 0, fmt.Errorf("post the comment with the proposals: %w", out.Err)
+	case out.Gone:
+		return 0, fmt.Errorf("post the comment with the proposals: %w", triage.ErrGone)
+	case r.State == triage.Skipped && id != 0:
+		return 0, fmt.Errorf("post the comment with the proposals: %w", triage.ErrNotFound)
+	case r.State != triage.Done:
+		return 0, fmt.Errorf("post the comment with the proposals: %s", r.Reason)
+	}
+	return c.ID, nil
+}
+
+// show brings the comment with the proposals up to date. A refusal that will not change is a warning.
+func (a *recorder) show(ctx context.Context, rep *Report, n proposing, r memory.Record) error {
+	err := a.publish(ctx, n, r)
+	refused, final := errors.AsType[*triage.RefusedError](err)
+	switch {
+	case err == nil || errors.Is(err, triage.ErrGone):
+		return nil
+	case final:
+		rep.warnf("the comment with the proposals cannot be written: %v", refused)
+		return nil
+	}
+	rep.fail(err)
+	return err
+}
+
+// tidies reports whether the event can end proposals although no action results: the issue was closed,
+// reopened or edited. Then it is looked up whether proposals wait.
+func (a *recorder) tidies(ctx context.Context) bool {
+	if a.d.Name != triage.EventIssues || !slices.Contains([]string{"closed", "reopened", "edited"}, a.d.Action) || !a.proposes() {
+		return false
+	}
+	rec := a.reads.Record(ctx)
+	return len(rec.Pending()) > 0
+}
+
+// A proposalRoom limits on how many issues a scheduled run begins to propose.
+type proposalRoom struct {
+	left    int // issues on which the run may still post a comment with proposals
+	refused int // issues on which it did not
+}
+
+// within skips the proposals of a plan if the scheduled run must not post another comment with proposals.
+func (a attempt) within(r reviewed) reviewed {
+	if a.room == nil || len(r.plan.Proposals(a.id.ID, a.o.Clock.Now())) == 0 || r.seen.Record != nil && r.seen.Record.ProposalComment != 0 {
+		return r
+	}
+	if a.room.left > 0 {
+		a.room.left--
+		return r
+	}
+	a.room.refused++
+	r.plan.Steps = slices.Clone(r.plan.Steps)
+	for i := range r.plan.Steps {
+		if s := &r.plan.Steps[i]; s.Verdict == triage.Suggest {
+			s.Verdict, s.Reason = triage.Skip, "this run has begun to propose on enough issues; a later run goes on"
+		}
+	}
+	return r
+}
+
+// proposes reports whether the configuration can propose actions.
+func (s setup) proposes() bool {
+	return s.c.Policy.Suggestions != policy.SuggestionsOff && (s.c.Policy.Levelled() || s.o.Agent.Agent != nil)
+}
+
+// outstanding reports whether the proposals of a record need a scheduled run: one is too old, or the
+// comment with the proposals was never posted.
+func outstanding(r memory.Record, now time.Time) bool {
+	return slices.ContainsFunc(r.Pending(), func(p memory.Proposal) bool {
+		return !p.Expires.After(now) || p.Carrier == triage.CarrierComment && r.ProposalComment == 0
+	})
+}

@@ -1,0 +1,353 @@
+package runner_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/internal/testkit/golden"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected parts of the files in testdata")
+
+// TestProposals plays the stories in testdata/proposals. A story is a configuration, the lines of what
+// happens on an issue, and what the program then did and wrote.
+func TestProposals(t *testing.T) {
+	t.Parallel()
+	golden.Each(t, "testdata/proposals", *update, func(t *testing.T, c *golden.Case) {
+		p := newProposalStory(t, string(c.Get("config")))
+		defer func() {
+			if t.Failed() {
+				t.Log(p.b.String())
+			}
+		}()
+		for line := range strings.Lines(string(c.Get("story"))) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+				p.tell(line)
+			}
+		}
+		c.Want(t, "want", p.b.String())
+	})
+}
+
+// A proposalStory is a story on issue 1.
+type proposalStory struct {
+	*testing.T
+	gh      *githubtest.Server
+	repo    *githubtest.Repo
+	o       options
+	now     time.Time
+	event   triage.Delivery // the newest one
+	actions []string        // the agent's next answer
+	asked   int
+	tasks   int
+	shown   string // the comment with proposals when it was last printed
+	b       strings.Builder
+}
+
+func newProposalStory(t *testing.T, src string) *proposalStory {
+	t.Helper()
+	p := &proposalStory{T: t, now: time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)}
+	clock := func() time.Time { return p.now }
+	p.gh = githubtest.New(t, githubtest.Config{Now: clock})
+	p.repo = p.gh.Repo(repoName).AddLabel("bug", "docs", "crash", "triage").AddIssue(githubtest.Issue{Number: 1, Title: "It crashes", Body: "a panic", Author: "octocat"}).
+		SetPermission("mona", "admin").SetPermission("tess", "triage").SetPermission("rita", "read").SetPermission("octocat", "read").AddUser("octocat", "hubot")
+	host, err := github.New(github.Options{BaseURL: p.gh.URL, Token: "t", Sleep: noSleep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Parse("foreman.yml", []byte("version: 1\n"+src), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.o = options{Options: runner.Options{
+		Config: c, Host: runner.HostOf(host), Clock: runner.Clock{Now: clock, Sleep: noSleep},
+	}}
+	if strings.Contains(src, "agent:") {
+		p.o.Agent = runner.AgentOptions{Name: "http://agent/task", Agent: agentFunc(p.decide)}
+	}
+	keepIn(&p.o, memory.New())
+	return p
+}
+
+func (p *proposalStory) tell(line string) {
+	p.Helper()
+	verb, rest, _ := strings.Cut(line, " ")
+	fmt.Fprintf(&p.b, "> %s\n", line)
+	who, text, _ := strings.Cut(rest, " ")
+	n := func() int64 { return p.proposalsComment().ID }
+	switch verb {
+	case "agent":
+		p.actions = nil
+		for item := range strings.SplitSeq(rest, " ; ") {
+			p.actions = append(p.actions, item)
+		}
+	case "opened", "labeled", "edited", "reopened":
+		p.run(verb, "octocat", triage.Comment{}, "")
+	case "comment":
+		id := p.repo.AddComment(1, who, text)
+		p.run("comment", who, triage.Comment{ID: id, Body: text, Author: who, CreatedAt: p.now}, "")
+	case "rerun":
+		p.deliver(p.event)
+	case "tick": // tick LOGIN NUMBERS
+		c := p.proposalsComment()
+		after := c.Body
+		for number := range strings.FieldsSeq(text) {
+			after = strings.ReplaceAll(after, "- [ ] **"+number+"**", "- [x] **"+number+"**")
+		}
+		p.edit(c.ID, after)
+		c.Body, c.Author = after, runner.DefaultBot
+		p.run("ticked", who, triage.Comment{ID: c.ID, Body: after, Author: c.Author, CreatedAt: p.now}, p.shown)
+	case "forge": // forge LOGIN OLD => NEW: changes the comment, and no run sees it
+		old, replacement, _ := strings.Cut(text, " => ")
+		body := strings.ReplaceAll(p.proposalsComment().Body, old, replacement)
+		p.edit(n(), body)
+		p.shown = body
+	case "copy": // a stranger posts a copy of the comment, and ticks its boxes
+		body := p.proposalsComment().Body
+		id := p.repo.AddComment(1, who, body)
+		p.run("ticked", who, triage.Comment{ID: id, Body: strings.ReplaceAll(body, "[ ]", "[x]"), Author: who, CreatedAt: p.now}, body)
+	case "delete":
+		p.repo.DeleteComment(n())
+		p.shown = ""
+	case "label":
+		p.repo.LabelAs(who, 1, text)
+	case "unlabel":
+		p.repo.UnlabelAs(who, 1, text)
+	case "close":
+		p.repo.CloseAs(who, 1, "completed")
+		p.run("closed", who, triage.Comment{}, "")
+	case "lock":
+		p.repo.LockAs(who, 1, "")
+	case "rename":
+		p.repo.RenameAs(who, 1, text)
+	case "pass":
+		d, err := protocol.ParseDuration(rest)
+		if err != nil {
+			p.Fatal(err)
+		}
+		p.now = p.now.Add(d)
+	case "policy": // the policy becomes another one
+		c, err := config.Parse("foreman.yml", []byte("version: 1\npolicy: "+rest+"\n"), nil)
+		if err != nil {
+			p.Fatal(err)
+		}
+		changed := *p.o.Config
+		changed.Policy = c.Policy
+		p.o.Config = &changed
+	case "lose":
+		keepIn(&p.o, memory.New())
+	case "sweep":
+		p.sweep()
+	case "dry":
+		p.o.DryRun = true
+	case "without":
+		p.o.Memory = runner.Memory{}
+	case "readonly":
+		p.o.Memory.ReadOnly = true
+	case "boxless":
+		p.o.NoBoxes = true
+	default:
+		p.Fatalf("unknown line: %s", line)
+	}
+}
+
+// proposalsComment returns the comment with the proposals.
+func (p *proposalStory) proposalsComment() githubtest.Comment {
+	for _, c := range slices.Backward(p.gh.Issue(repoName, 1).Comments) {
+		if strings.Contains(c.Body, "key=foreman-suggestions") && c.Author == runner.DefaultBot {
+			return c
+		}
+	}
+	return githubtest.Comment{}
+}
+
+// edit replaces the text of a comment, as a person on the web page does.
+func (p *proposalStory) edit(id int64, body string) {
+	p.Helper()
+	data, err := json.Marshal(map[string]string{"body": body})
+	if err != nil {
+		p.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(p.Context(), http.MethodPatch, p.gh.URL+"/repos/"+repoName+"/issues/comments/"+strconv.FormatInt(id, 10), strings.NewReader(string(data)))
+	if err != nil {
+		p.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer t")
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		p.Fatal(err)
+	}
+	if err := res.Body.Close(); err != nil || res.StatusCode != http.StatusOK {
+		p.Fatal(res.Status, err)
+	}
+}
+
+// run delivers an event of the issue in its current state.
+func (p *proposalStory) run(action, who string, c triage.Comment, from string) {
+	p.Helper()
+	i := p.gh.Issue(repoName, 1)
+	issue := map[string]any{
+		"number": 1, "title": i.Title, "body": i.Body, "state": cmp.Or(i.State, "open"), "locked": i.Locked, "html_url": "https://github.com/" + repoName + "/issues/1",
+		"user": map[string]any{"login": i.Author, "type": "User"}, "labels": []any{}, "assignees": []any{}, "comments": len(i.Comments),
+		"created_at": time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC), "updated_at": p.now, "author_association": "NONE", "node_id": "I_1", "id": 1,
+	}
+	var labels []any
+	for _, name := range i.Labels {
+		labels = append(labels, map[string]any{"name": name, "node_id": "L_" + name})
+	}
+	if labels != nil {
+		issue["labels"] = labels
+	}
+	kind := "User"
+	if strings.HasSuffix(who, "[bot]") {
+		kind = "Bot"
+	}
+	payload := map[string]any{
+		"action": action, "issue": issue, "repository": map[string]any{"full_name": repoName, "name": "Hello-World", "owner": map[string]any{"login": "Codertocat"}, "default_branch": "main"},
+		"sender": map[string]any{"login": who, "type": kind},
+	}
+	name := triage.EventIssues
+	if c.ID != 0 {
+		name, payload["action"] = triage.EventIssueComment, "created"
+		payload["comment"] = map[string]any{"id": c.ID, "body": c.Body, "user": map[string]any{"login": c.Author, "type": "User"}, "created_at": c.CreatedAt, "updated_at": p.now, "author_association": "NONE"}
+		if action == "ticked" {
+			payload["action"], payload["changes"] = "edited", map[string]any{"body": map[string]any{"from": from}}
+		}
+	}
+	data, err := json.Marshal(payload)
+	if err != nil {
+		p.Fatal(err)
+	}
+	d, err := triage.ParseEvent(triage.EventSource{Name: name, Payload: data})
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.tasks++
+	p.o.Task = runner.TaskIdentity{ID: protocol.DeriveTaskID("proposals", strconv.Itoa(p.tasks)), First: true}
+	p.event = d
+	p.deliver(d)
+	p.o.Task.First = false
+}
+
+// deliver runs an event, and prints the report, the calls, and the comment if it changed.
+func (p *proposalStory) deliver(d triage.Delivery) {
+	p.Helper()
+	before := len(p.gh.Calls())
+	rep, err := run(p.T, p.o, d)
+	p.print(rep, err)
+	p.after(before)
+}
+
+func (p *proposalStory) print(rep runner.Report, err error) {
+	fmt.Fprintf(&p.b, "%s: %s", rep.Status, cmp.Or(rep.Rationale, rep.Reason))
+	if rep.Reason != "" && rep.Reason != rep.Rationale {
+		fmt.Fprintf(&p.b, " (%s)", rep.Reason)
+	}
+	if err != nil {
+		fmt.Fprintf(&p.b, " ERROR %v", err)
+	}
+	fmt.Fprintf(&p.b, " [%s; executed %d, suggested %d]\n", rep.By, rep.Executed, rep.Suggested)
+	for _, a := range rep.Actions {
+		var in map[string]any
+		data, err := json.Marshal(a)
+		if err != nil || json.Unmarshal(data, &in) != nil {
+			p.Fatal(err)
+		}
+		fmt.Fprintf(&p.b, "  %v %s %v %v", in["action"].(map[string]any)["type"], a.Source, in["verdict"], in["result"])
+		for _, key := range []string{"confidence", "proposal", "carrier", "accepted_by", "reason", "rationale"} {
+			if v, ok := in[key]; ok && v != "" {
+				fmt.Fprintf(&p.b, " %s=%v", key, v)
+			}
+		}
+		p.b.WriteString("\n")
+	}
+	for _, w := range rep.Warnings {
+		fmt.Fprintf(&p.b, "  warning: %s\n", w)
+	}
+}
+
+// after prints the calls since an earlier one, the state of the issue, and the comment if it changed.
+func (p *proposalStory) after(before int) {
+	var calls []string
+	for _, c := range p.gh.Calls()[before:] {
+		path := strings.TrimPrefix(c.Path, "/repos/"+repoName)
+		for _, other := range p.gh.Issue(repoName, 1).Comments {
+			path = strings.ReplaceAll(path, strconv.FormatInt(other.ID, 10), "ID")
+		}
+		calls = append(calls, c.Method+" "+path)
+	}
+	if len(calls) > 0 {
+		fmt.Fprintf(&p.b, "  calls: %s\n", strings.Join(calls, ", "))
+	}
+	i := p.gh.Issue(repoName, 1)
+	var others []string
+	for _, c := range i.Comments {
+		if _, text, ok := strings.Cut(c.Body, " -->\n\n"); ok && !strings.Contains(c.Body, "key=foreman-suggestions") {
+			others = append(others, strconv.Quote(text))
+		}
+		for _, r := range c.Reactions {
+			others = append(others, r.Content)
+		}
+	}
+	fmt.Fprintf(&p.b, "  issue: %s labels=%v comments=%v\n", cmp.Or(i.State, "open"), i.Labels, others)
+	if body := p.proposalsComment().Body; body != p.shown {
+		p.shown = body
+		_, text, _ := strings.Cut(body, "\n\n")
+		for line := range strings.SplitSeq(text, "\n") {
+			fmt.Fprintf(&p.b, "  | %s\n", line)
+		}
+	}
+}
+
+// sweep makes a scheduled run.
+func (p *proposalStory) sweep() {
+	p.Helper()
+	before := len(p.gh.Calls())
+	d, err := triage.ParseEvent(triage.EventSource{Name: "schedule", Repo: repoName, Payload: []byte(`{"schedule": "17 4 * * *"}`)})
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.tasks++
+	o := p.o
+	o.Task = runner.TaskIdentity{ID: protocol.DeriveTaskID("proposals", strconv.Itoa(p.tasks)), First: true}
+	v, err := sweep(p.T, o, d)
+	fmt.Fprintf(&p.b, "sweep: %s %v\n", v.Reason, err)
+	for _, rep := range v.Reports {
+		p.print(rep, nil)
+	}
+	p.after(before)
+}
+
+// decide is the agent: it gives the actions of the newest line.
+func (p *proposalStory) decide(_ context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+	p.asked++
+	m := protocol.DecisionMessage{TaskID: task.TaskID, Decision: protocol.LabelAndRespond, Rationale: "the agent says so"}
+	for _, a := range p.actions {
+		var item protocol.ActionItem
+		if err := json.Unmarshal([]byte(a), &item); err != nil {
+			return m, err
+		}
+		m.Actions = append(m.Actions, item)
+	}
+	if len(m.Actions) == 0 {
+		m.Decision = protocol.Skip
+	}
+	return m, nil
+}

@@ -59,10 +59,12 @@ type Proposal struct {
 	Confidence protocol.Confidence   `json:"confidence,omitempty"`
 	Rationale  string                `json:"rationale,omitempty"` // neutralized; never shown to an agent
 	Carrier    triage.Carrier        `json:"carrier"`
-	State      ProposalState         `json:"state"`
-	By         string                `json:"by,omitempty"`     // login of the person who answered; empty: none, or unknown
-	Ended      time.Time             `json:"ended,omitzero"`   // UTC
-	Reason     string                `json:"reason,omitempty"` // why it was overtaken or expired; may be empty
+	// Text identifies the title and the body of the issue when the proposal was made; empty: unknown.
+	Text   string        `json:"text,omitempty"`
+	State  ProposalState `json:"state"`
+	By     string        `json:"by,omitempty"`     // login of the person who answered; empty: none, or unknown
+	Ended  time.Time     `json:"ended,omitzero"`   // UTC
+	Reason string        `json:"reason,omitempty"` // why it was overtaken or expired; may be empty
 }
 
 // Actions returns the actions of the proposal in the order in which they are carried out.
@@ -133,6 +135,15 @@ func (r *Record) Proposal(number int) (p Proposal, ok bool) {
 	return r.Proposals[i].clone(), true
 }
 
+// ProposalByID returns the proposal with that id; ok is false if there is none.
+func (r *Record) ProposalByID(id string) (p Proposal, ok bool) {
+	i := slices.IndexFunc(r.Proposals, func(p Proposal) bool { return p.ID == id })
+	if i < 0 {
+		return Proposal{}, false
+	}
+	return r.Proposals[i].clone(), true
+}
+
 // End ends a pending proposal, and reports whether it did. by is the login of the person who answered,
 // and reason may explain the state; both may be empty. End returns false, and changes nothing, if the
 // proposal is not pending, or if the state is not final. More than [MaxEnded] ended proposals are not
@@ -188,7 +199,7 @@ func (p Proposal) clone() Proposal {
 // large proposal.
 func (p Proposal) clip() Proposal {
 	p.At, p.Expires, p.Ended = clipTime(p.At), clipTime(p.Expires), clipTime(p.Ended)
-	p.Source, p.By, p.Reason = clip(p.Source, maxShort), clip(p.By, maxShort), clip(p.Reason, maxShort)
+	p.Source, p.By, p.Reason, p.Text = clip(p.Source, maxShort), clip(p.By, maxShort), clip(p.Reason, maxShort), clip(p.Text, maxShort)
 	p.Rationale = clipRunes(p.Rationale, maxWhy)
 	p.Action = clipItem(p.Action)
 	p.Group = slices.Clone(p.Group)
@@ -233,7 +244,7 @@ func (p Proposal) check() error {
 		return errors.New("its id is empty or too long")
 	case !storable(p.At) || !storable(p.Expires) || !storable(p.Ended):
 		return errors.New("a time is out of range")
-	case !short(p.Source, p.By, p.Reason, string(p.State), string(p.Carrier), string(p.Confidence)) ||
+	case !short(p.Source, p.By, p.Reason, string(p.State), string(p.Carrier), string(p.Confidence), p.Text) ||
 		utf8.RuneCountInString(p.Rationale) > maxWhy:
 		return errTooLong
 	case p.State == "":

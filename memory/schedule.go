@@ -31,6 +31,8 @@ type ScheduledClose struct {
 	// Vetoed means that people vetoed the closing, so it is not carried out. It stays in the
 	// record so that no rule schedules it again.
 	Vetoed bool `json:"vetoed,omitempty"`
+	// Accepted is the login of the person who accepted the proposal of the closing; empty: nobody.
+	Accepted string `json:"accepted,omitempty"`
 }
 
 // check verifies the bounds of a closing.
@@ -38,7 +40,7 @@ func (c ScheduledClose) check() error {
 	switch {
 	case !storable(c.At) || !storable(c.Due):
 		return errors.New("the time of a scheduled close is out of range")
-	case !within(maxWord, c.Reason, c.Rule, c.Task) || !within(maxWord, c.Veto...) || len(c.Veto) > maxVetos:
+	case !within(maxWord, c.Reason, c.Rule, c.Task, c.Accepted) || !within(maxWord, c.Veto...) || len(c.Veto) > maxVetos:
 		return errors.New("a scheduled close has too many vetoes, or a text that is too long")
 	}
 	return nil
@@ -48,6 +50,7 @@ func (c ScheduledClose) check() error {
 func (c ScheduledClose) clip() ScheduledClose {
 	c.At, c.Due = clipTime(c.At), clipTime(c.Due)
 	c.Reason, c.Rule, c.Task = clip(c.Reason, maxWord), clip(c.Rule, maxWord), clip(c.Task, maxWord)
+	c.Accepted = clip(c.Accepted, maxWord)
 	c.Veto = slices.Clone(c.Veto[:min(len(c.Veto), maxVetos)])
 	for i, v := range c.Veto {
 		c.Veto[i] = clip(v, maxWord)

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/policy"
@@ -386,7 +388,9 @@ func (a attempt) within(r reviewed) reviewed {
 
 // proposes reports whether the configuration can propose actions.
 func (s setup) proposes() bool {
-	return s.c.Policy.Suggestions != policy.SuggestionsOff && (s.c.Policy.Levelled() || s.o.Agent.Agent != nil)
+	return s.c.Policy.Suggestions != policy.SuggestionsOff && (s.c.Policy.Levelled() || s.o.Agent.Agent != nil || slices.ContainsFunc(s.ruleset().Intents(), func(i ruleset.ActionIntent) bool {
+		return s.c.Policy.Proposes(i.Action, cmp.Or(i.Confidence, protocol.ConfidenceHigh), i.Suggest)
+	}))
 }
 
 // outstanding reports whether the proposals of a record need a scheduled run: one is too old, or the

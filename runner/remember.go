@@ -150,8 +150,12 @@ func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out e
 	case err == nil:
 		rep.numbered(p, a.id.ID, saved)
 		return a.show(ctx, rep, n, saved)
-	case slices.ContainsFunc(rep.Actions, func(r triage.ActionResult) bool { return r.State == triage.Noted || r.State == triage.Suggested }):
-		err = fmt.Errorf("record the scheduled and the proposed actions: %w", err)
+	case rep.has(triage.Noted):
+		err = fmt.Errorf("record the scheduled actions: %w", err)
+		rep.recordFailed(err, dec.Failed)
+		return err
+	case rep.has(triage.Suggested):
+		err = fmt.Errorf("record the proposals: %w", err)
 		rep.recordFailed(err, dec.Failed)
 		return err
 	case !n.none():

@@ -89,6 +89,11 @@ func (rep *Report) setOutcome(out execute.Outcome, failed error) {
 	rep.notePermission(out.Err)
 }
 
+// has reports whether an action has a state.
+func (rep *Report) has(s triage.State) bool {
+	return slices.ContainsFunc(rep.Actions, func(a triage.ActionResult) bool { return a.State == s })
+}
+
 func (rep *Report) countSuggested() {
 	rep.Suggested = 0
 	for _, a := range rep.Actions {

@@ -47,6 +47,10 @@ func (h *fakeHost) Comments(context.Context, triage.Ref, time.Time, func(triage.
 	return h.comments(), nil
 }
 
+func (h *fakeHost) Timeline(context.Context, triage.Ref) (triage.Timeline, error) {
+	return triage.Timeline{Complete: true}, nil
+}
+
 func (h *fakeHost) Comment(context.Context, triage.Ref, int64) (triage.Comment, error) {
 	h.log = append(h.log, "comment")
 	return triage.Comment{}, triage.ErrNotFound

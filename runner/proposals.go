@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/policy"
@@ -26,23 +24,36 @@ import (
 // shows them.
 
 // withRationales fills in the rationales of the proposed steps of rules that state none.
-func (a attempt) withRationales(ctx context.Context, p *plan.Plan) {
-	var ids []string
-	for i := range p.Steps {
-		if s := &p.Steps[i]; s.Verdict == triage.Suggest && s.Rationale == "" && s.Source.Rule != "" {
-			ids = append(ids, s.Source.Rule)
-		}
+func (a attempt) withRationales(ctx context.Context, dec decided, p *plan.Plan) {
+	missing := func(s plan.Step) bool {
+		return s.Verdict == triage.Suggest && s.Rationale == "" && s.Source.Rule != ""
 	}
-	if len(ids) == 0 {
+	if !slices.ContainsFunc(p.Steps, missing) {
 		return
 	}
-	why := a.c.Rules.Rationale(ctx, decider{a}.facts(ctx), ids...)
+	why := a.rationales(ctx, dec, *p)
 	p.Steps = slices.Clone(p.Steps)
 	for i := range p.Steps {
-		if s := &p.Steps[i]; s.Verdict == triage.Suggest && s.Rationale == "" {
+		if s := &p.Steps[i]; missing(*s) {
 			s.Rationale = sanitize.Rationale(why[s.Source.Rule])
 		}
 	}
+}
+
+// rationales returns why the rules of a plan fired, by their ids.
+func (a attempt) rationales(ctx context.Context, dec decided, p plan.Plan) map[string]string {
+	f := decider{a}.facts(ctx)
+	if dec.Retriaged {
+		f = asOpened(a.d.AsOpened(), f)
+	}
+	f.Lookup, f.Effect = a.lookup(true), decider{a}.effect(false, dec.Retriaged)
+	var ids []string
+	for _, s := range p.Steps {
+		if s.Source.Rule != "" && !slices.Contains(ids, s.Source.Rule) {
+			ids = append(ids, s.Source.Rule)
+		}
+	}
+	return a.c.Rules.Rationale(ctx, f, ids...)
 }
 
 // panels are the repositories whose GitHub panel of suggestions was seen to be on. It is safe for concurrent
@@ -75,7 +86,7 @@ func (p *panels) on(repo string, t *triage.Timeline, now time.Time) bool {
 }
 
 // withPanel uses GitHub's panel of suggestions for a plan, where the panel is on.
-func (a attempt) withPanel(ctx context.Context, r reviewed) reviewed {
+func (a attempt) withPanel(ctx context.Context, dec decided, r reviewed) reviewed {
 	if r.err != nil || !r.plan.HasPanel() {
 		return r
 	}
@@ -98,22 +109,11 @@ func (a attempt) withPanel(ctx context.Context, r reviewed) reviewed {
 			return ""
 		}
 		if why == nil {
-			why = a.c.Rules.Rationale(ctx, decider{a}.facts(ctx), rulesOf(r.plan)...)
+			why = a.rationales(ctx, dec, r.plan)
 		}
 		return sanitize.Rationale(why[s.Source.Rule])
 	})
 	return r
-}
-
-// rulesOf returns the ids of the rules that ask for the steps of a plan.
-func rulesOf(p plan.Plan) []string {
-	var ids []string
-	for _, s := range p.Steps {
-		if s.Source.Rule != "" && !slices.Contains(ids, s.Source.Rule) {
-			ids = append(ids, s.Source.Rule)
-		}
-	}
-	return ids
 }
 
 // A proposing changes the proposals in a record as a run decided.
@@ -388,9 +388,7 @@ func (a attempt) within(r reviewed) reviewed {
 
 // proposes reports whether the configuration can propose actions.
 func (s setup) proposes() bool {
-	return s.c.Policy.Suggestions != policy.SuggestionsOff && (s.c.Policy.Levelled() || s.o.Agent.Agent != nil || slices.ContainsFunc(s.ruleset().Intents(), func(i ruleset.ActionIntent) bool {
-		return s.c.Policy.Proposes(i.Action, cmp.Or(i.Confidence, protocol.ConfidenceHigh), i.Suggest)
-	}))
+	return s.c.Proposes() || s.o.Agent.Agent != nil && s.c.Policy.Suggestions != policy.SuggestionsOff
 }
 
 // outstanding reports whether the proposals of a record need a scheduled run: one is too old, or the

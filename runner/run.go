@@ -267,7 +267,7 @@ func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory
 		p = p.Resume(kept.Entries, a.c.Rules.IDs())
 		p.InOrder = !kept.LocksLast
 	}
-	a.withRationales(ctx, &p)
+	a.withRationales(ctx, dec, &p)
 	if a.o.Audit != nil {
 		if err := a.o.Audit(newAudit(a.o.Clock.Now(), *rep, p)); err != nil {
 			err = fmt.Errorf("record the decision: %w", err)
@@ -284,7 +284,7 @@ func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory
 	if kept == nil {
 		r = a.recheck(ctx, rep, &dec, r)
 	}
-	r = a.withPanel(ctx, a.within(r))
+	r = a.withPanel(ctx, dec, a.within(r))
 	out := carryOut(ctx, a.attempt, r, j)
 	rep.setOutcome(out, dec.Failed)
 	if errors.Is(out.Err, triage.ErrHalted) && out.Executed() == 0 {

@@ -335,8 +335,7 @@ func TestProposalsFit(t *testing.T) {
 	}
 }
 
-// TestProposalsWorst adds proposals to the largest record: those that ended, the oldest first, leave
-// room for those that wait, or nothing is proposed.
+// TestProposalsWorst adds proposals to the largest record until it is full. It can always be saved.
 func TestProposalsWorst(t *testing.T) {
 	t.Parallel()
 	r, _ := worst(t)
@@ -360,6 +359,66 @@ func TestProposalsWorst(t *testing.T) {
 	saved(t, r)
 	if pendingOf(r) != was {
 		t.Error("a proposal was lost")
+	}
+}
+
+// TestPutDropsEnded puts a task into a record that is too large without its tasks: the proposals that
+// ended first are dropped, and those that wait are kept.
+func TestPutDropsEnded(t *testing.T) {
+	t.Parallel()
+	r, _ := worst(t)
+	body := `{"type":"comment","body":"` + strings.Repeat("x", memory.MaxProposedText) + `"}`
+	for i := range 20 {
+		p := offer(t, fmt.Sprint(i), body)
+		p.Number, p.State = i+1, memory.Pending
+		if i >= 6 {
+			p.State, p.Ended = memory.Rejected, april.Add(time.Duration(30-i)*time.Hour)
+		}
+		r.Proposals, r.LastProposal = append(r.Proposals, p), p.Number
+	}
+	if _, err := memory.Encode(r); err == nil {
+		t.Fatal("the record is not too large")
+	}
+	was := fmt.Sprint(r.Proposals)
+	other := r
+	other.Put(memory.Task{ID: "new", At: april})
+	saved(t, other)
+	var ended []int
+	for _, p := range other.Proposals {
+		if p.State != memory.Pending {
+			ended = append(ended, p.Number)
+		}
+	}
+	if len(other.Pending()) != 6 || len(ended) == 0 || len(ended) > 13 || ended[0] != 7 || ended[len(ended)-1] != 6+len(ended) {
+		t.Errorf("%d wait, and %v ended, want the first of them", len(other.Pending()), ended)
+	}
+	if fmt.Sprint(r.Proposals) != was {
+		t.Error("the record was changed")
+	}
+}
+
+// TestRenderFits adds a sum to a record that is full.
+func TestRenderFits(t *testing.T) {
+	t.Parallel()
+	r := memory.Record{Repo: "org/repo", Issue: 42, Revision: memory.MaxRevision}
+	propose(t, &r, offer(t, "a", `{"type":"lock"}`))
+	put := func(i, n int) {
+		r.Put(memory.Task{ID: fmt.Sprintf("%03d", i), At: april.Add(time.Duration(i) * time.Second), Rationale: strings.Repeat("x", n)})
+	}
+	tasks := 0
+	for ; memory.MaxSize-memory.Room(r) > 5_000; tasks++ {
+		put(tasks, 4_000)
+	}
+	put(tasks, 1)
+	put(tasks, 1+memory.MaxSize-memory.Room(r))
+	if memory.Room(r) != memory.MaxSize || len(r.Tasks) != tasks+1 {
+		t.Fatalf("the record has %d of %d bytes, and %d of %d tasks", memory.Room(r), memory.MaxSize, len(r.Tasks), tasks+1)
+	}
+	r.Render(strings.Repeat("0f", 32))
+	r.ProposalComment = 1<<63 - 1
+	saved(t, r)
+	if len(r.Tasks) != tasks || len(r.ProposalRenders) != 1 {
+		t.Errorf("%d of %d tasks are left, and %d sums", len(r.Tasks), tasks, len(r.ProposalRenders))
 	}
 }
 

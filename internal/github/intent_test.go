@@ -175,6 +175,17 @@ func TestMixedIntents(t *testing.T) {
 	}
 }
 
+// TestZeroIntents checks that without an intent the result is the same as before: who cannot be
+// assigned is missing from it, and is not held.
+func TestZeroIntents(t *testing.T) {
+	t.Parallel()
+	c, _ := client(t, fake(t).URL)
+	got, err := c.Write(t.Context(), ref, effect.Assign{Logins: []string{"alice", "mallory"}, Intents: make([]effect.Intent, 2)})
+	if diff := cmp.Diff(effect.Written{Accepted: []string{"alice"}}, got); err != nil || diff != "" {
+		t.Errorf("got %v (-want +got):\n%s", err, diff)
+	}
+}
+
 // TestTypeAnswers compares the type with the suggestions of the answer.
 func TestTypeAnswers(t *testing.T) {
 	t.Parallel()

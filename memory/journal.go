@@ -89,8 +89,6 @@ type Entry struct {
 	Index int    `json:"index"`          // in the decision, from 0
 	Hash  string `json:"hash"`           // of the action, by HashAction
 	Rule  string `json:"rule,omitempty"` // as in Action
-	// Proposal is the number of the accepted proposal that the action carries out; 0: none.
-	Proposal int `json:"proposal,omitempty"`
 	// Refused means that the host refused the action for good; State is skipped.
 	Refused bool `json:"refused,omitempty"`
 	// State is planned, trying, done (also for already and noted), skipped (also for
@@ -108,7 +106,7 @@ func isEntryState(s triage.State) bool {
 	switch s {
 	case triage.Planned, triage.Trying, triage.Done, triage.Skipped, triage.Failed:
 		return true
-	case triage.Noted, triage.Already, triage.Refused, triage.NotRun, triage.Unknown, triage.Suggested:
+	case triage.Noted, triage.Already, triage.Refused, triage.NotRun, triage.Unknown:
 	}
 	return false
 }
@@ -155,6 +153,6 @@ func (e Entry) check(index int, hash string) error {
 func clipEntry(e Entry) Entry {
 	e.At = clipTime(e.At)
 	e.Rule, e.Reason, e.URL = clip(e.Rule, maxShort), clip(e.Reason, maxShort), clip(e.URL, maxShort)
-	e.Values, e.Proposal = clipAll(e.Values), plus(e.Proposal, 0)
+	e.Values = clipAll(e.Values)
 	return e
 }

@@ -111,7 +111,6 @@ func marks(t *testing.T, j memory.Journal) {
 	for i, s := range steps {
 		want.Entries[s.index].At = want.At.Add(time.Duration(i) * time.Second)
 		want.Entries[s.index].Reason = fmt.Sprint("step ", i, "\n<&>")
-		want.Entries[s.index].Proposal = i // 0: none
 		want.Entries[s.index].URL = fmt.Sprint("https://github.com/org/repo/issues/7#", i)
 		mark(t, j, &want, s.index, s.state)
 		checkLedger(t, j, want)
@@ -147,7 +146,7 @@ func longMarks(t *testing.T, j memory.Journal) {
 	want := SampleLedger(SampleKey("org/repo", 7))
 	begin(t, j, want)
 	e := want.Entries[1]
-	e.State, e.Proposal, e.Reason, e.URL = triage.Failed, -1, strings.Repeat("no\x00", 10_000), strings.Repeat("é", 1_000)
+	e.State, e.Reason, e.URL = triage.Failed, strings.Repeat("no\x00", 10_000), strings.Repeat("é", 1_000)
 	for range 1_000 {
 		e.Values = append(e.Values, strings.Repeat("v", 1_000))
 	}
@@ -157,7 +156,7 @@ func longMarks(t *testing.T, j memory.Journal) {
 		}
 	}
 	got := ledger(t, j, want.LedgerKey).Entries[1]
-	if got.State != e.State || got.Proposal != 0 || len(got.Reason) > 1_000 || len(got.URL) > 1_000 || len(got.Values) > 100 || !strings.HasPrefix(got.Reason, "no\x00no") {
+	if got.State != e.State || len(got.Reason) > 1_000 || len(got.URL) > 1_000 || len(got.Values) > 100 || !strings.HasPrefix(got.Reason, "no\x00no") {
 		t.Errorf("got %s with %d bytes of reason, %d of URL, %d values", got.State, len(got.Reason), len(got.URL), len(got.Values))
 	}
 }

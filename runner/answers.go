@@ -148,7 +148,7 @@ func (a decider) accept(d plan.Decision, ans *answers, list []memory.Proposal) p
 
 // acceptance returns the yes to a proposal.
 func (a decider) acceptance(p memory.Proposal, ans answers) plan.Acceptance {
-	return plan.Acceptance{Number: p.Number, ID: p.ID, By: ans.by, Made: p.At, At: ans.at, Group: len(p.Group) > 1}
+	return plan.Acceptance{Number: p.Number, ID: p.ID, By: ans.by, Made: p.At, At: ans.at, Group: len(p.Group) > 1, Rationale: p.Rationale, Confidence: p.Confidence}
 }
 
 // proposer returns the source of a proposal whose source has that id; ok is false if there is none.

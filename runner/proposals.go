@@ -198,8 +198,8 @@ func (a attempt) acceptedInPanel(r *memory.Record, now time.Time) {
 		}
 		by, all := "", true
 		for _, name := range memory.NewAction(0, p.Action).Values {
-			e, found := h.Last(history.Named(name, "labeled", "assigned", "issue_type_added", "issue_type_changed"))
-			all = all && found && h.Human(e) && e.At.After(p.At.Truncate(time.Second).Add(-time.Second))
+			e, found := h.Last(history.Named(name, execute.PanelKinds(p.Action.Type)...))
+			all = all && found && h.Human(e) && !e.At.Before(p.At.Truncate(time.Second))
 			by = e.Actor
 		}
 		if all && by != "" {

@@ -150,6 +150,11 @@ func (p *proposalStory) tell(line string) {
 		changed := *p.o.Config
 		changed.Policy = c.Policy
 		p.o.Config = &changed
+	case "panel":
+		p.repo.SetAutomation(githubtest.Automation(rest))
+	case "accepts": // accepts LOGIN KIND NAME: a person accepts a suggestion in GitHub's panel
+		kind, name, _ := strings.Cut(text, " ")
+		p.repo.AcceptAs(who, 1, kind, name)
 	case "lose":
 		keepIn(&p.o, memory.New())
 	case "sweep":
@@ -306,7 +311,24 @@ func (p *proposalStory) after(before int) {
 			others = append(others, r.Content)
 		}
 	}
-	fmt.Fprintf(&p.b, "  issue: %s labels=%v comments=%v\n", cmp.Or(i.State, "open"), i.Labels, others)
+	fmt.Fprintf(&p.b, "  issue: %s labels=%v comments=%v", cmp.Or(i.State, "open"), i.Labels, others)
+	if len(i.Assignees) > 0 || i.Type != "" {
+		fmt.Fprintf(&p.b, " assignees=%v type=%s", i.Assignees, i.Type)
+	}
+	for _, s := range i.Suggestions {
+		fmt.Fprintf(&p.b, " panel=%s:%s", s.Kind, s.Value)
+	}
+	p.b.WriteString("\n")
+	if p.o.Memory.Store == nil {
+		return
+	}
+	if r, err := p.o.Memory.Store.Load(p.Context(), repoName, 1); err == nil && len(r.Proposals) > 0 {
+		p.b.WriteString("  record:")
+		for _, m := range r.Proposals {
+			fmt.Fprintf(&p.b, " %d %s %s;", m.Number, m.State, m.Carrier)
+		}
+		p.b.WriteString("\n")
+	}
 	if body := p.proposalsComment().Body; body != p.shown {
 		p.shown = body
 		_, text, _ := strings.Cut(body, "\n\n")

@@ -102,8 +102,16 @@ func assign(ref triage.Ref, e effect.Assign) (write, error) {
 	return w.unlessEmpty(e.Logins, http.MethodPost, "/assignees", body).answered(&assigned{}), nil
 }
 
-// setType sets the type of the issue.
+// A noType removes the type of an issue, because it is always null.
+type noType struct {
+	Type *string `json:"type"`
+}
+
+// setType sets the type of the issue, or removes it.
 func setType(ref triage.Ref, e effect.SetType) write {
+	if e.Name == "" {
+		return onIssue("remove the type of", ref).with(http.MethodPatch, "", noType{}).answered(&changed{})
+	}
 	w := onIssue("set the type of", ref)
 	if e.Intent == (effect.Intent{}) {
 		return w.editing(edit{Type: e.Name})

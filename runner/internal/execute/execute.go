@@ -241,7 +241,7 @@ func (x *execution) step(ctx context.Context, s *plan.Step) bool {
 		r.State = triage.Planned
 	case s.Verdict == triage.Suggest && x.DryRun:
 		r.State = triage.Planned
-	case s.Verdict == triage.Suggest && s.Carrier == triage.CarrierGitHub:
+	case s.Verdict == triage.Suggest && s.Carrier == triage.CarrierGitHub && s.Proposal == 0:
 		return x.suggest(ctx, s)
 	case s.Verdict == triage.Suggest:
 		r.State = triage.Suggested

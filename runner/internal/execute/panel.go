@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/runner/internal/outcome"
@@ -67,55 +67,71 @@ func (x *execution) suggest(ctx context.Context, s *plan.Step) bool {
 	case err != nil:
 		return x.settle(ctx, s, err)
 	case len(left) == 0 || len(s.HeldNames) < len(names):
-		x.panel = true
-		x.Warn("%s", appliedAnyway)
-		if err := x.takeBack(ctx, s, outcome.NamesOf(s.HeldNames).NotIn(names)); err != nil {
+		applied, err := x.takeBack(ctx, s, outcome.NamesOf(s.HeldNames).NotIn(names))
+		if err != nil {
 			x.fail(ctx, r, fmt.Errorf("undo what was only proposed: %w", err))
 			return false
 		}
-		s.Carrier = triage.CarrierComment
+		if !applied && len(s.HeldNames) == 0 {
+			s.Verdict, s.Reason = triage.Skip, "a person did it at the same time"
+			*r = untried(s)
+			x.finish(ctx, *r)
+			return true
+		}
+		if applied {
+			x.panel = true
+			x.Warn("%s", appliedAnyway)
+			s.Carrier = triage.CarrierComment
+		}
 	}
 	r.State, r.Carrier = triage.Suggested, s.Carrier
 	x.finish(ctx, *r)
 	return true
 }
 
+// PanelKinds returns the kinds of the events by which the timeline lists an action that GitHub's panel can
+// propose.
+func PanelKinds(action string) []string {
+	spec, _ := protocol.SpecOf(action)
+	if spec.AddsLabels() {
+		return []string{"labeled"}
+	}
+	return spec.Events
+}
+
 // takeBack undoes a change that GitHub made although it was only proposed, unless the newest event about it
-// is by another account: then a person made the change at the same time.
-func (x *execution) takeBack(ctx context.Context, s *plan.Step, names []string) error {
+// is by another account: then a person made the change at the same time. applied reports whether GitHub made
+// the change.
+func (x *execution) takeBack(ctx context.Context, s *plan.Step, names []string) (applied bool, err error) {
 	var ours []string
 	t, err := x.Host.Timeline(ctx, x.Identity.Ref)
 	if err != nil {
-		return err
+		return false, err
 	}
 	h := history.History{Timeline: t, Bot: x.Identity.Login, Issue: x.Issue}
-	kinds := []string{"labeled", "assigned", "issue_type_added", "issue_type_changed"}
 	for _, name := range names {
-		if e, found := h.Last(history.Named(name, kinds...)); !found || h.Ours(e) {
+		if e, found := h.Last(history.Named(name, PanelKinds(s.Action.Type)...)); !found || h.Ours(e) {
 			ours = append(ours, name)
 		}
 	}
 	if len(ours) == 0 {
-		return nil
+		return false, nil
 	}
 	var back effect.Effect
 	switch s.Effect.(type) { //nolint:gochecksumtype // the panel shows no others
 	case effect.AddLabels:
 		for _, name := range ours {
 			if err := x.guarded(ctx, effect.RemoveLabels{Names: []string{name}}); err != nil {
-				return err
+				return true, err
 			}
 		}
-		return nil
+		return true, nil
 	case effect.Assign:
 		back = effect.Unassign{Logins: ours}
 	case effect.SetType:
-		if x.Issue.Type == "" {
-			return fmt.Errorf("the type %s cannot be removed; remove it by hand", strings.Join(ours, ", "))
-		}
 		back = effect.SetType{Name: x.Issue.Type}
 	}
-	return x.guarded(ctx, back)
+	return true, x.guarded(ctx, back)
 }
 
 // guarded makes one write, if the guard permits it.

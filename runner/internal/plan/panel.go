@@ -20,7 +20,7 @@ func (p Plan) WithPanel(why func(s *Step) string) Plan {
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		proposed := s.Verdict == triage.Suggest && bundles[s.Bundle] == 1
+		proposed := s.Verdict == triage.Suggest && bundles[s.Bundle] == 1 && s.Proposal == 0
 		if !proposed && (!s.isOpen() || s.Source.Command != "" || s.Source.Undo) {
 			continue
 		}

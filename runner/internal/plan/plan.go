@@ -141,6 +141,7 @@ func judge(in Input, before Plan) Plan {
 		s := Step{ActionResult: triage.ActionResult{Index: i, Action: a, Source: in.Decision.Source(i)}}
 		if yes, ok := in.Decision.Accepted[i]; ok {
 			s.Accepted, s.Proposal, s.AcceptedBy = &yes, yes.Number, yes.By
+			s.Rationale, s.Confidence = yes.Rationale, yes.Confidence
 		}
 		switch {
 		case !in.Decision.Message.Decision.Writes() && s.Source.Command == "" && s.Accepted == nil:

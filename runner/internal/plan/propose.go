@@ -266,7 +266,7 @@ func (p *Plan) knownProposals(a Attempt, seen Snapshot) Need {
 		lead := lead(steps)
 		if known, ok := rec.ProposalByID(proposalID(a.Task, steps)); ok {
 			for _, s := range steps {
-				s.Proposal = known.Number
+				s.Proposal, s.Carrier = known.Number, known.Carrier
 			}
 			if known.State != memory.Pending {
 				p.withhold(lead.Bundle, triage.Skip, proposal.Ended(known))

@@ -49,6 +49,9 @@ type Acceptance struct {
 	Made   time.Time // when the proposal was made
 	At     time.Time // when the person answered
 	Group  bool      // the proposal has several actions, all of which are carried out, or none
+	// Rationale and Confidence are those of the proposal.
+	Rationale  string
+	Confidence protocol.Confidence
 }
 
 // RecordOnly reports whether the step changes only the memory's record. A step without an effect is

@@ -25,7 +25,7 @@ type Survey struct {
 	Repo   string // "owner/name"
 	TaskID string // id of the run; each issue's task id is derived from it
 	DryRun bool
-	Status Status // applied: an action was carried out; partial and failed: something failed
+	Status Status // applied: an action was carried out; suggested: only proposed; partial and failed: something failed
 	Reason string // short summary, for the log
 
 	Found    int // issues that the scans found, without duplicates
@@ -33,9 +33,11 @@ type Survey struct {
 	Decided  int // issues with a report, each once
 	Failed   int // issues with a failure, each once
 	Executed int // actions carried out in all reports
-	Closed   int // due closes that were carried out
-	Dropped  int // due closes that were dropped
-	Waiting  int // issues with a close or a proposal that is not due yet
+	// Suggested counts the actions in all reports that were proposed to people.
+	Suggested int
+	Closed    int // due closes that were carried out
+	Dropped   int // due closes that were dropped
+	Waiting   int // issues with a close or a proposal that is not due yet
 
 	// Reports has one report for each due close, and then one for each found issue. So an issue may
 	// have several.
@@ -107,7 +109,7 @@ func (s *sweep) run(ctx context.Context) error {
 
 // settle sets the status and the summary.
 func (s *sweep) settle(err error) {
-	s.Reason = schedule.Counts{Found: s.Found, Executed: s.Executed, Closed: s.Closed, Dropped: s.Dropped, Waiting: s.Waiting, Left: s.Left, Failed: s.Failed}.String()
+	s.Reason = schedule.Counts{Found: s.Found, Executed: s.Executed, Suggested: s.Suggested, Closed: s.Closed, Dropped: s.Dropped, Waiting: s.Waiting, Left: s.Left, Failed: s.Failed}.String()
 	switch {
 	case err != nil && s.Executed > 0:
 		s.Status = StatusPartial
@@ -121,6 +123,8 @@ func (s *sweep) settle(err error) {
 		s.Status = StatusDryRun
 	case s.Executed > 0:
 		s.Status = StatusApplied
+	case s.Suggested > 0:
+		s.Status = StatusSuggested
 	default:
 		s.Status = StatusSkipped
 	}
@@ -194,6 +198,7 @@ func (s *sweep) take(rep Report, err error) {
 	}
 	s.Reports = append(s.Reports, rep)
 	s.Executed += rep.Executed
+	s.Suggested += rep.Suggested
 	failed, known := s.decided[rep.Issue]
 	if !known {
 		s.Decided++

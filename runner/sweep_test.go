@@ -876,3 +876,19 @@ type unreadable struct{ memory.Agenda }
 func (unreadable) Load(context.Context, string, int) (memory.Record, error) {
 	return memory.Record{}, errors.New("the disk is gone")
 }
+
+// TestSweepProposes counts actions that were proposed, apart from those that were carried out.
+func TestSweepProposes(t *testing.T) {
+	t.Parallel()
+	_, e, o := scheduled(t, "policy: {approve: [comment]}\nrules:\n  - {id: r, on: schedule, scan: 'is:open', then: [{comment: hello}]}\n")
+	s, err := sweep(t, o, e)
+	got := fmt.Sprintf("%s: executed %d, suggested %d; %s", s.Status, s.Executed, s.Suggested, s.Reason)
+	if want := "suggested: executed 0, suggested 1; 1 issue found, 0 actions carried out, 1 action proposed"; err != nil || got != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+	o.DryRun = true
+	s, err = sweep(t, o, e)
+	if err != nil || s.Suggested != 0 || s.Status == runner.StatusSuggested {
+		t.Errorf("dry run: got %s, suggested %d, %v", s.Status, s.Suggested, err)
+	}
+}

@@ -18,6 +18,7 @@ const (
 	OutputStatus     = "status"
 	OutputActions    = "actions"
 	OutputExecuted   = "executed"
+	OutputSuggested  = "suggested"
 	OutputCommentURL = "comment-url"
 	OutputAdded      = "labels-added"
 	OutputRemoved    = "labels-removed"
@@ -39,15 +40,16 @@ func Outputs() []Output {
 		{OutputTaskID, "Id of the task, the same for every attempt of a run."},
 		{OutputDecision, "The decision: `label_and_respond`, `close`, `escalate`, `skip` or the agent's own."},
 		{OutputRationale, "The reason, written by the rules or the agent. Untrusted text: pass it to a script through `env:`."},
-		{OutputStatus, "The result: `applied`, `partial`, `dry_run`, `skipped`, `escalated`, `failed`, or `done` if GitHub refused all that was left to do."},
+		{OutputStatus, "The result: `applied`, `suggested` if actions were only proposed to people, `partial`, `dry_run`, `skipped`, `escalated`, `failed`, or `done` if GitHub refused all that was left to do."},
 		{OutputActions, "JSON list of the actions, each with its verdict and result. Untrusted text too."},
 		{OutputExecuted, "Number of actions carried out."},
+		{OutputSuggested, "Number of actions proposed to people, who have not answered yet."},
 		{OutputCommentURL, "Address of the comment that was posted; empty without one."},
 		{OutputAdded, "JSON list of the labels that were added; of a scheduled run, each name once."},
 		{OutputRemoved, "JSON list of the labels that were removed; of a scheduled run, each name once."},
 		{OutputClosed, "`true` if the issue was closed, else `false`; empty for a scheduled run."},
 		{OutputClosedAll, "JSON list of the numbers of the issues that a scheduled run closed; empty for other events."},
-		{OutputIssues, "Counts of a scheduled run, as JSON: `found`, `decided`, `executed`, `closed`, `dropped`, `waiting`, `left`, `failed`; empty for other events."},
+		{OutputIssues, "Counts of a scheduled run, as JSON: `found`, `decided`, `executed`, `suggested`, `closed`, `dropped`, `waiting`, `left`, `failed`; empty for other events."},
 	}
 }
 

@@ -199,7 +199,7 @@ func sweep(ctx context.Context, r *runner.Runner, in Settings, res report.Result
 	res.Survey = &s
 	res.Report = runner.Report{
 		Event: s.Event, Repo: s.Repo, TaskID: s.TaskID, Status: s.Status, Rationale: s.Reason, Reason: s.Reason,
-		DryRun: s.DryRun, Executed: s.Executed, Missing: s.Missing, Warnings: append(warnings, s.Warnings...),
+		DryRun: s.DryRun, Executed: s.Executed, Suggested: s.Suggested, Missing: s.Missing, Warnings: append(warnings, s.Warnings...),
 	}
 	return res, err
 }

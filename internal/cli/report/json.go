@@ -29,6 +29,7 @@ func Outputs(res Result) []Output {
 		{actions.OutputStatus, string(rep.Status)},
 		{actions.OutputActions, format.JSON(append([]triage.ActionResult{}, rep.Actions...), "")},
 		{actions.OutputExecuted, fmt.Sprint(rep.Executed)},
+		{actions.OutputSuggested, fmt.Sprint(rep.Suggested)},
 		{actions.OutputCommentURL, rep.CommentURL},
 	}
 	if res.Survey != nil {

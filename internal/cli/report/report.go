@@ -40,6 +40,14 @@ func (r Result) ReadOnly() bool {
 	return r.Fork && slices.ContainsFunc(r.Report.Missing, func(need string) bool { return strings.HasSuffix(need, ": write") })
 }
 
+// reportsOf returns the reports with the actions of a result.
+func reportsOf(r Result) []runner.Report {
+	if r.Survey != nil {
+		return r.Survey.Reports
+	}
+	return []runner.Report{r.Report}
+}
+
 // Failed returns the result of a run that failed before it decided.
 func (r Result) Failed(err error) Result {
 	r.Report.Reason = err.Error()

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +92,45 @@ func fullReport(t *testing.T) Result {
 			Warnings: []string{"memory: <b>off</b>"}, Missing: []string{"issues: write"},
 		},
 	}
+}
+
+// proposals returns the reports of a run that proposed and carried out actions, and of a dry run, with
+// hostile text where possible.
+func proposals(t *testing.T) (done, dry Result) {
+	t.Helper()
+	why := "see | @octocat <img src=x>\n::error::forged #1 \x1b[31m"
+	rep := runner.Report{
+		Event: "issues.opened", Repo: "octo-org/hello", Issue: 42, Title: "Crash", Decision: protocol.LabelAndRespond,
+		By: "rules, http://agent/task", Rationale: "it crashes", Status: runner.StatusSuggested, Suggested: 4,
+		Actions: []triage.ActionResult{
+			{Index: 0, Action: action(t, `{"type":"add_label","label":"bug"}`), Source: triage.Source{Rule: "crash"}, Verdict: triage.Suggest, State: triage.Suggested, Confidence: protocol.ConfidenceHigh, Rationale: "rule crash: always", Proposal: 2, Carrier: triage.CarrierComment},
+			{Index: 1, Action: action(t, `{"type":"close_issue","reason":"not_planned"}`), Verdict: triage.Suggest, State: triage.Suggested, Confidence: protocol.ConfidenceLow, Rationale: why, Proposal: 3, Carrier: triage.CarrierComment},
+			{Index: 2, Action: action(t, `{"type":"set_type","issue_type":"Bug"}`), Verdict: triage.Suggest, State: triage.Suggested, Confidence: protocol.ConfidenceMedium, Proposal: 4, Carrier: triage.CarrierGitHub},
+			{Index: 3, Action: action(t, `{"type":"add_label","label":"held"}`), Source: triage.Source{Rule: "crash"}, Verdict: triage.Do, State: triage.Suggested, Carrier: triage.CarrierGitHub},
+			{Index: 4, Action: action(t, `{"type":"add_label","label":"docs"}`), Source: triage.Source{Rule: "docs"}, Verdict: triage.Skip, State: triage.Skipped, Reason: "it is proposed already (1)", Confidence: protocol.ConfidenceHigh},
+			{Index: 5, Action: action(t, `{"type":"lock"}`), Verdict: triage.Do, State: triage.Done, Proposal: 1, AcceptedBy: "mona"},
+		},
+	}
+	plan := rep
+	plan.Status, plan.DryRun, plan.Suggested = runner.StatusDryRun, true, 0
+	plan.Actions = slices.Clone(rep.Actions[:2])
+	for i := range plan.Actions {
+		a := &plan.Actions[i]
+		a.State, a.Proposal, a.Carrier = triage.Planned, 0, ""
+	}
+	return Result{Report: rep}, Result{Report: plan, Shadow: true}
+}
+
+func TestProposals(t *testing.T) {
+	t.Parallel()
+	done, dry := proposals(t)
+	golden(t, "proposals.md", Summary(done, command.Version(""), nil))
+	golden(t, "proposals-dry.md", Summary(dry, command.Version(""), nil))
+	golden(t, "proposals.txt", Text(done, format.Painter{})+"\n"+Text(dry, format.Painter{}))
+	golden(t, "proposals-colour.txt", Text(done, format.Painter{On: true}))
+	golden(t, "proposals.json", JSON(done.Report)+"\n")
+	scan := Result{Report: runner.Report{Event: "schedule", Status: runner.StatusSuggested}, Survey: &runner.Survey{Suggested: 4, Reports: []runner.Report{done.Report, dry.Report}}}
+	golden(t, "proposals-scan.md", Summary(scan, command.Version(""), nil))
 }
 
 func TestSummary(t *testing.T) {

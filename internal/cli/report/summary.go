@@ -35,6 +35,9 @@ func Summary(res Result, version string, err error) string {
 	if len(rep.Actions) > 0 {
 		actionTable(&b, rep)
 	}
+	if how := answers(reportsOf(res)...); how != "" {
+		b.WriteString(how + "\n\n")
+	}
 	if res.ReadOnly() {
 		b.WriteString(ForkAdvice + ".\n\n")
 	} else if len(rep.Missing) > 0 {
@@ -85,6 +88,7 @@ func headline(rep runner.Report) string {
 	icons := map[runner.Status]string{
 		runner.StatusApplied: "✅", runner.StatusPartial: "❌", runner.StatusFailed: "❌",
 		runner.StatusDryRun: "📝", runner.StatusSkipped: "⏭️", runner.StatusEscalated: "🙋",
+		runner.StatusSuggested: "💡",
 	}
 	what := "Foreman"
 	if rep.Issue > 0 {
@@ -112,12 +116,15 @@ func link(text, url string) string {
 
 func words(s string) string { return strings.ReplaceAll(s, "_", " ") }
 
+// maxNotes bounds the last cell of an action, in characters. A rationale has at most 280.
+const maxNotes = 600
+
 func actionTable(b *strings.Builder, rep runner.Report) {
 	b.WriteString("| | action | what | verdict | result | |\n|--:|---|---|---|---|---|\n")
 	for _, a := range rep.Actions {
 		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s |\n", a.Index+1,
 			sanitize.Cell(a.Action.Type, 60), sanitize.Cell(whatOf(a.Action), 160),
-			a.Verdict, link(a.State.Result(), a.URL), sanitize.Cell(strings.Join(format.NonEmpty(a.Reason, "by "+a.Source.String()), "; "), 300))
+			a.Verdict, link(a.State.Result(), a.URL), sanitize.Cell(strings.Join(append(notes(a), why(a)...), "; "), maxNotes))
 	}
 	b.WriteString("\n")
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -12,8 +13,8 @@ import (
 
 // surveyOutput is the output that only a scheduled run has.
 func surveyOutput(s runner.Survey) Output {
-	return Output{actions.OutputIssues, fmt.Sprintf(`{"found":%d,"decided":%d,"executed":%d,"closed":%d,"dropped":%d,"waiting":%d,"left":%d,"failed":%d}`,
-		s.Found, s.Decided, s.Executed, s.Closed, s.Dropped, s.Waiting, s.Left, s.Failed)}
+	return Output{actions.OutputIssues, fmt.Sprintf(`{"found":%d,"decided":%d,"executed":%d,"suggested":%d,"closed":%d,"dropped":%d,"waiting":%d,"left":%d,"failed":%d}`,
+		s.Found, s.Decided, s.Executed, s.Suggested, s.Closed, s.Dropped, s.Waiting, s.Left, s.Failed)}
 }
 
 // maxRows bounds the issues in the job summary, because GitHub keeps at most 1 MiB of it.
@@ -43,7 +44,7 @@ func surveyRow(rep runner.Report) string {
 	var what []string
 	for _, a := range rep.Actions {
 		text := a.Action.Type + " " + whatOf(a.Action)
-		if result := a.State.Result(); result != "done" {
+		if result := cmp.Or(proposal(a), a.State.Result()); result != "done" {
 			text += " (" + strings.Join(format.NonEmpty(result, a.Reason), ": ") + ")"
 		}
 		what = append(what, text)

@@ -30,7 +30,8 @@ func TestTables(t *testing.T) {
 			Actions: []triage.ActionResult{
 				{Action: action("add_label", map[string]any{"label": odd}), Source: triage.Source{Rule: odd}, Verdict: triage.Skip, Reason: odd, URL: "https://x/" + ending, Values: []string{odd}},
 				{Index: 1, Action: action("add_labels", map[string]any{"labels": []string{odd, odd}}), Source: triage.Source{Command: odd}, Verdict: triage.Do, State: triage.Done, Reason: odd},
-				{Index: 2, Action: action(odd, map[string]any{odd: odd}), Verdict: triage.Refuse, Reason: odd},
+				{Index: 2, Action: action("lock", nil), Verdict: triage.Suggest, State: triage.Suggested, Rationale: odd, Proposal: 2, AcceptedBy: odd},
+				{Index: 3, Action: action(odd, map[string]any{odd: odd}), Verdict: triage.Refuse, Reason: odd},
 			},
 			Rules:  []rules.Summary{{ID: odd, Fired: true, Why: odd}, {ID: odd, Why: odd}},
 			Scores: &memory.Scores{Rules: map[string]memory.Score{odd: {}}},

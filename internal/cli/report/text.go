@@ -16,7 +16,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// verdict colours a word by its meaning: green for done, yellow for skipped, red for failed.
+// verdict colours a word by its meaning: green for done, yellow for skipped and for proposed, red for
+// failed.
 func verdict(p format.Painter, s string) string {
 	switch s {
 	case "do", "done", "applied", "planned", "dry_run":
@@ -73,6 +74,7 @@ func Text(res Result, p format.Painter) string {
 	if rep.Reason != rep.Rationale {
 		line("reason", sanitize.Line(rep.Reason))
 	}
+	line("proposed", strings.ReplaceAll(answers(reportsOf(res)...), "`", ""))
 	line("note", closingNote(res))
 	line("hint", sanitize.Line(res.Hint))
 	for _, warning := range rep.Warnings {
@@ -108,7 +110,10 @@ func printActions(b *strings.Builder, rep runner.Report, p format.Painter) {
 		// Colour codes have no width, so the padding is computed from the plain text.
 		pad := strings.Repeat(" ", max(0, 8-len(state)))
 		fmt.Fprintf(b, "  %d. %s%s %s  %s\n", a.Index+1, verdict(p, state), pad, p.Bold(text.Shorten(sanitize.Line(a.Action.Type), 40)), whatOf(a.Action))
-		fmt.Fprintf(b, "     %s\n", p.Faint(strings.Join(format.NonEmpty(sanitize.Line(a.Reason), "by "+sanitize.Line(a.Source.String()), sanitize.Line(a.URL)), ", ")))
+		fmt.Fprintf(b, "     %s\n", p.Faint(sanitize.Line(strings.Join(format.NonEmpty(append(notes(a), a.URL)...), ", "))))
+		for _, w := range why(a) {
+			fmt.Fprintf(b, "     %s\n", p.Faint(sanitize.Line(w)))
+		}
 	}
 }
 

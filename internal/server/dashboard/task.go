@@ -163,6 +163,8 @@ func outcomeText(s runner.Status) string {
 	switch s {
 	case runner.StatusApplied:
 		return "carried out"
+	case runner.StatusSuggested:
+		return "proposed to people"
 	case runner.StatusPartial:
 		return "partly carried out"
 	case runner.StatusDone:
@@ -183,6 +185,8 @@ func verdict(v string) string {
 	switch v {
 	case "do":
 		return "permitted"
+	case "suggest":
+		return "proposed"
 	case "skip":
 		return "skipped"
 	case "refuse":
@@ -196,6 +200,8 @@ func result(s string) string {
 	switch s {
 	case "planned":
 		return "would be done"
+	case "suggested":
+		return "waits for an answer"
 	case "none":
 		return "nothing to do"
 	case "not_run":

@@ -53,7 +53,7 @@ func encode(rep runner.Report) ([]byte, error) {
 			return out, err
 		}
 	}
-	return protocol.Encode(runner.Report{Status: rep.Status, Decision: rep.Decision, Executed: rep.Executed})
+	return protocol.Encode(runner.Report{Status: rep.Status, Decision: rep.Decision, Executed: rep.Executed, Suggested: rep.Suggested})
 }
 
 // shortened returns the first texts of a list, shortened. An ellipsis stands for the others.

@@ -131,7 +131,7 @@ func (s Scans) Advance(ctx context.Context, windows []Window, waiting map[int]bo
 }
 
 // Counts are the counts of a scheduled run.
-type Counts struct{ Found, Executed, Closed, Dropped, Waiting, Left, Failed int }
+type Counts struct{ Found, Executed, Suggested, Closed, Dropped, Waiting, Left, Failed int }
 
 // String returns a text such as "3 issues found, 2 actions carried out, 1 scheduled close not due
 // yet".
@@ -147,6 +147,7 @@ func (c Counts) String() string {
 		n    int
 		text string
 	}{
+		{c.Suggested, count(c.Suggested, "action", "actions") + " proposed"},
 		{c.Closed, count(c.Closed, "scheduled close", "scheduled closes") + " carried out"},
 		{c.Dropped, count(c.Dropped, "scheduled close", "scheduled closes") + " dropped"},
 		{c.Waiting, count(c.Waiting, "scheduled close or proposal", "scheduled closes or proposals") + " not due yet"},

@@ -112,6 +112,9 @@ func outcome(r runner.Report) string {
 	if r.DryRun {
 		return "dry run: nothing was written"
 	}
+	if r.Suggested > 0 {
+		return fmt.Sprintf("%s (%d written, %d proposed)", r.Status, r.Executed, r.Suggested)
+	}
 	return fmt.Sprintf("%s (%d written)", r.Status, r.Executed)
 }
 
@@ -131,7 +134,32 @@ func plan(b *strings.Builder, actions []triage.ActionResult) {
 			fmt.Fprintf(b, ": %s", short(a.Reason, 200))
 		}
 		b.WriteByte('\n')
+		if about := proposal(a); about != "" {
+			fmt.Fprintf(b, "     %s\n", short(about, 400))
+		}
 	}
+}
+
+// proposal describes the proposal of an action: its number, how sure its source is and why it is requested,
+// and who accepted it. It is empty if the action was never proposed.
+func proposal(a triage.ActionResult) string {
+	var parts []string
+	if a.Proposal > 0 {
+		parts = append(parts, fmt.Sprintf("proposal %d", a.Proposal))
+	}
+	if a.AcceptedBy != "" {
+		parts = append(parts, "accepted by "+a.AcceptedBy)
+	}
+	if a.Verdict != triage.Suggest && len(parts) == 0 {
+		return ""
+	}
+	if a.Confidence != "" {
+		parts = append(parts, "confidence "+string(a.Confidence))
+	}
+	if a.Rationale != "" {
+		parts = append(parts, a.Rationale)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // result returns the result of an action; empty for one that was skipped.

@@ -3,15 +3,22 @@ package queue
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestShowEarlier prints the tasks of a database that the version before the current form of
@@ -48,6 +55,28 @@ func TestShowEarlier(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestShowProposals prints proposed actions with their numbers, reasons and answers.
+func TestShowProposals(t *testing.T) {
+	t.Parallel()
+	rep := runner.Report{Status: runner.StatusApplied, Decision: protocol.LabelAndRespond, Executed: 1, Suggested: 1, Actions: []triage.ActionResult{
+		{Index: 0, Action: protocol.ActionItem{Type: "unlock"}, Verdict: triage.Suggest, State: triage.Suggested, Proposal: 2, Carrier: triage.CarrierComment, Confidence: protocol.ConfidenceLow, Rationale: "it\n\x1b[31mcrashes"},
+		{Index: 1, Action: protocol.ActionItem{Type: "lock"}, Verdict: triage.Do, State: triage.Done, Proposal: 1, AcceptedBy: "mona"},
+		{Index: 2, Action: protocol.ActionItem{Type: "reopen_issue"}, Verdict: triage.Do, State: triage.Done, Confidence: protocol.ConfidenceHigh},
+	}}
+	data, err := json.Marshal(rep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, got, _ := strings.Cut(story(queue.Details{Report: data}, "", time.Time{}), "outcome   ")
+	want := "applied (1 written, 1 proposed)\n\nplan\n" +
+		"  1. suggest  unlock  suggested\n     proposal 2, confidence low, it crashes\n" +
+		"  2. do       lock  done\n     proposal 1, accepted by mona\n" +
+		"  3. do       reopen_issue  done\n"
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -217,3 +217,34 @@ func TestPythonAndServer(t *testing.T) {
 		t.Errorf("got %v", d)
 	}
 }
+
+// TestPythonIsSure checks the confidence and the rationale of the Python agent's actions.
+func TestPythonIsSure(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not there")
+	}
+	tests := []struct {
+		payload string
+		want    protocol.Intent
+	}{
+		{`{"title":"A crash","body":"panic"}`, protocol.Intent{Confidence: protocol.ConfidenceHigh, Rationale: "The title speaks of a crash."}},
+		{`{"title":"Slow","body":"then it panicked"}`, protocol.Intent{Confidence: protocol.ConfidenceLow, Rationale: "The body speaks of a crash."}},
+	}
+	for _, tt := range tests {
+		const program = `import json, sys; sys.path.insert(0, "../testdata/agents"); import agent; print(json.dumps(agent.decide(json.loads(sys.argv[1]))))`
+		cmd := exec.CommandContext(t.Context(), python, "-B", "-c", program, `{"task_id":"6d7f9341-0fa1-4d27-89a1-b39e2fa36712","payload":`+tt.payload+`}`)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := protocol.ParseDecision(out)
+		if err != nil || len(d.Actions) != 1 {
+			t.Fatalf("%s: got %s, %v", tt.payload, out, err)
+		}
+		if got, err := d.Actions[0].Intent(); got != tt.want || err != nil {
+			t.Errorf("%s: got %+v, %v", tt.payload, got, err)
+		}
+	}
+}

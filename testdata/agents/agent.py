@@ -3,7 +3,8 @@
 On the wire it behaves like the published reference agent. At its start it claims waiting
 tasks until the harness answers 204, and only then serves HTTP. Then it claims one task for
 each nudge, and sends a heartbeat every 25 seconds while it works. It skips issues on which
-a comment was posted before. Its decision is simple: an issue about a crash gets a label.
+a comment was posted before. Its decision is simple: an issue about a crash gets a label. It is
+sure if the title has the word. Otherwise it sends a low confidence, and people are asked first.
 
     FOREMAN_HARNESS_URL=http://agent:SECRET@localhost:8000 AGENT_URL=http://localhost:9001 python3 agent.py
 """
@@ -20,6 +21,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 BEAT = 25.0  # seconds
 ANSWERED = ("comment was posted", "commented", "a comment", "responded")
+CRASH = re.compile(r"\b(crash\w*|panic\w*)\b", re.IGNORECASE)
 MAX_BODY = 32 << 20
 
 
@@ -63,10 +65,12 @@ def decide(task):
         answer["rationale"] = "it was answered before"
         return answer
     payload = task.get("payload") or {}
-    text = f"{payload.get('title') or ''}\n{payload.get('body') or ''}"
-    if re.search(r"\b(crash\w*|panic\w*)\b", text, re.IGNORECASE):
-        answer.update(decision="label_and_respond", rationale="it speaks of a crash")
-        answer["actions"] = [{"type": "add_label", "label": "bug"}]
+    for part, confidence in (("title", "high"), ("body", "low")):
+        if CRASH.search(payload.get(part) or ""):
+            why = f"The {part} speaks of a crash."
+            answer.update(decision="label_and_respond", rationale=why)
+            answer["actions"] = [{"type": "add_label", "label": "bug", "confidence": confidence, "rationale": why}]
+            break
     else:
         answer["rationale"] = "nothing to do"
     return answer

@@ -79,7 +79,7 @@ lint: ## gofmt, golangci-lint with go vet, actionlint
 
 .PHONY: pictures
 pictures: ## redraw the pictures of the documentation, in Chromium
-	go test ./internal/docs -run '^Test(Summary|Explanation)Picture$$' -update
+	go test ./internal/docs -run '^Test(Summary|Proposals|Explanation)Picture$$' -update
 	go -C internal/e2e run ./cmd/pictures ../../docs/pictures
 	FOREMAN_E2E_REQUIRE_BROWSER=1 go -C internal/e2e test . -count=1 -run '^TestPicture' -update
 

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"foreman": program(cli.Main), "foremand": program(foremand.Main), "contribflow": program(contribflow.Main), "cflow": program(contribflow.Main),
-		"workflow-run": workflowRun,
+		"workflow-run": workflowRun, "workflow-comment": workflowComment,
 	})
 }
 
@@ -50,7 +50,7 @@ func programs(t *testing.T) string {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	for _, name := range []string{"foreman", "foremand", "contribflow", "cflow", "workflow-run"} {
+	for _, name := range []string{"foreman", "foremand", "contribflow", "cflow", "workflow-run", "workflow-comment"} {
 		if err := os.Symlink(self, filepath.Join(bin, name)); err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ func TestSummaryPicture(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, "README.md")
-	r, err := runWorkflow(dir, "42", "panic at boot", "", "needs-info")
+	r, err := runWorkflow(dir, "42", "panic at boot", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,6 +31,24 @@ func TestSummaryPicture(t *testing.T) {
 	}
 	got := regexp.MustCompile(`foreman \S+</sub>`).ReplaceAllString(steady(r.summary), "foreman v1</sub>")
 	comparePicture(t, "summary.markdown", got)
+}
+
+// TestProposalsPicture compares the texts of docs/pictures/proposals.png and proposals-summary.png with the
+// comment and the job summary of the files on docs/suggestions.md.
+func TestProposalsPicture(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeFiles(t, dir, "docs/suggestions.md")
+	r, err := runWorkflow(dir, "7", "It crashes", "a panic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.proposals == "" || len(r.issue.Labels) != 1 {
+		t.Errorf("the issue has the labels %q and the proposals %q", r.issue.Labels, r.proposals)
+	}
+	comparePicture(t, "proposals.comment", r.proposals)
+	got := regexp.MustCompile(`foreman \S+</sub>`).ReplaceAllString(steady(r.summary), "foreman v1</sub>")
+	comparePicture(t, "proposals-summary.markdown", got)
 }
 
 // explained is the event of docs/pictures/explanation.png.

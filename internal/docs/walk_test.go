@@ -93,7 +93,20 @@ const emptyFolder = "in an empty folder"
 // compared reports whether a block shows the output of the block before it.
 func compared(b docs.Block) bool { return b.Marker == "output" || issueMarker.MatchString(b.Marker) }
 
-var issueMarker = regexp.MustCompile(`^issue (\d+): (.*) \| (.*)$`)
+var issueMarker = regexp.MustCompile(`^(issue|comment) (\d+): (.*)$`)
+
+// issueCommand returns the command whose output a block with the marker shows.
+func issueCommand(m []string) string {
+	program := "workflow-run"
+	if m[1] == "comment" {
+		program = "workflow-comment"
+	}
+	args := []string{program, m[2]}
+	for arg := range strings.SplitSeq(m[3], " | ") {
+		args = append(args, quote(arg))
+	}
+	return strings.Join(args, " ")
+}
 
 // A walk is the script of one page.
 type walk struct {
@@ -111,7 +124,7 @@ func (w *walk) write(name string, page docs.Page) (runs int) {
 		switch {
 		case m != nil:
 			runs++
-			fmt.Fprintf(&w.script, "printf '\\036%d\\n'\nworkflow-run %s %s %s\n", i, quote(m[1]), quote(m[2]), quote(m[3]))
+			fmt.Fprintf(&w.script, "printf '\\036%d\\n'\n%s\n", i, issueCommand(m))
 		case runnable(b):
 			runs++
 			// The next block shows the output, if it is a block of output.
@@ -192,6 +205,7 @@ func steady(text string) string {
 	for _, r := range []struct{ pattern, with string }{
 		{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}`, "6d7f9341-0fa1-4d27-89a1-b39e2fa36712"},
 		{`20\d\d-\d\d-\d\d \d\d:\d\d:\d\d`, "2026-05-01 09:30:00"},
+		{`\bon 20\d\d-\d\d-\d\d\b`, "on 2026-05-01"},
 		{`run=[A-Z2-7]{26}`, "run=…"},
 	} {
 		text = regexp.MustCompile(r.pattern).ReplaceAllString(text, r.with)

@@ -2,9 +2,9 @@
 //
 //	pictures DIR
 //
-// NAME.markdown is a job summary, and NAME.ansi is the output of a program in a terminal. For each
-// text it writes NAME.html, which looks like GitHub or a terminal, and the picture NAME.png. The
-// picture contains the SHA-256 of NAME.html.
+// NAME.markdown is a job summary, NAME.comment is a comment on an issue, and NAME.ansi is the output of a
+// program in a terminal. For each text it writes NAME.html, which looks like GitHub or a terminal, and the
+// picture NAME.png. The picture contains the SHA-256 of NAME.html.
 package main
 
 import (
@@ -45,7 +45,7 @@ func main() {
 
 // renderers maps file extensions to the functions that render a text as a page.
 func renderers() map[string]func([]byte) ([]byte, error) {
-	return map[string]func([]byte) ([]byte, error){".markdown": renderSummary, ".ansi": renderTerminal}
+	return map[string]func([]byte) ([]byte, error){".markdown": renderSummary, ".comment": renderComment, ".ansi": renderTerminal}
 }
 
 // makeAll renders every text of a folder.
@@ -64,7 +64,7 @@ func makeAll(ctx context.Context, dir string) error {
 		}
 	}
 	if made == 0 {
-		return fmt.Errorf("%s: no file *.markdown or *.ansi", dir)
+		return fmt.Errorf("%s: no file *.markdown, *.comment or *.ansi", dir)
 	}
 	return nil
 }

@@ -58,6 +58,19 @@ func TestRenderSummary(t *testing.T) {
 	}
 }
 
+func TestRenderComment(t *testing.T) {
+	t.Parallel()
+	page, err := renderComment([]byte("- [ ] **1** close <!-- x -->\n  why\n\n  <details><summary>The comment</summary>\n\n  x\n\n  </details>\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`<input type="checkbox"> <strong>1</strong> close <!-- x --><br>`, "<details open><summary>The comment</summary>"} {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+}
+
 func TestRenderTerminal(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, text, want string }{

@@ -143,6 +143,13 @@ func TestPlaygroundSteps(t *testing.T) {
 			t.Errorf("%s: the rules are %q", example.Title, got)
 		}
 		b.shoot(fmt.Sprintf("playground-example-%d", i))
+		if got := b.text("plan"); strings.HasSuffix(example.Title, "proposed to a person") {
+			for _, want := range []string{"suggest close_issue reason: not_planned", "would be proposed to a person; confidence high; by rule empty", "why: The issue has no description."} {
+				if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+					t.Errorf("the plan of %s lacks %q: %q", example.Title, want, got)
+				}
+			}
+		}
 	}
 	b.pick(0)
 	if got := b.text("summary"); !strings.Contains(got, "2 of 4 rules fire · 3 actions · 3 tests passed") {

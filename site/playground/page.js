@@ -179,19 +179,21 @@ function jump(line, column) {
   field.scrollTop = Math.max(0, (at - 3) * parseFloat(getComputedStyle(field).lineHeight));
 }
 
-const tones = { do: "good", skip: "warn", refuse: "bad" };
+const tones = { do: "good", suggest: "warn", skip: "warn", refuse: "bad" };
 
 function plan(report) {
   const list = [element("p", { className: "step" },
     element("b", {}, report.decision.replaceAll("_", " ")), " ",
     element("span", { className: report.status === "failed" ? "bad message" : "message" }, report.reason || report.rationale))];
   for (const a of report.actions) {
-    const { type, ...parameters } = a.action;
+    // Why an action is requested and how sure its source is are no parameters.
+    const { type, rationale, confidence, suggest, ...parameters } = a.action;
     list.push(element("div", { className: "step action" },
       element("span", { className: `verdict ${tones[a.verdict] ?? ""}` }, a.verdict), " ",
       element("b", {}, a.type), " ",
       element("span", { className: "code" }, Object.entries(parameters).map(([k, v]) => `${k}: ${typeof v === "string" ? v : JSON.stringify(v)}`).join("\n")),
-      element("div", { className: "faint" }, [a.reason, "by " + a.source].filter(Boolean).join("; "))));
+      element("div", { className: "faint" }, [a.reason, a.verdict === "suggest" ? "would be proposed to a person" : "", a.confidence ? "confidence " + a.confidence : "", "by " + a.source].filter(Boolean).join("; ")),
+      a.rationale ? element("div", { className: "faint" }, "why: " + a.rationale) : null));
   }
   for (const u of report.undecided ?? []) {
     list.push(element("div", { className: "step action" },

@@ -53,6 +53,32 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// TestAnswerProposals checks that the plan shows what would be proposed, and why.
+func TestAnswerProposals(t *testing.T) {
+	t.Parallel()
+	src, err := os.ReadFile("../../playground/examples/proposals.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := engine().Answer(t.Context(), playground.Request{Rules: string(src), Values: map[string]any{"issue.title": "panic at boot", "issue.author": "mona"}})
+	if got.Error != "" || len(got.Problems.Problems) > 0 || got.Report == nil || got.Tests == nil || got.Tests.Failed > 0 {
+		t.Fatalf("got %+v", got)
+	}
+	var plan []string
+	for _, a := range got.Report.Actions {
+		plan = append(plan, strings.Join([]string{string(a.Verdict), a.State.Result(), a.Action.Type, string(a.Confidence), a.Rationale}, "|"))
+	}
+	want := []string{
+		"do|planned|add_label|high|",
+		`suggest|planned|add_label|low|rule crash: issue.text matches '(?i)\b(panic|segfault)\b'`,
+		"suggest|planned|comment|high|rule empty: len(issue.body) < 20",
+		"suggest|planned|close_issue|high|The issue has no description.",
+	}
+	if diff := cmp.Diff(want, plan); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+}
+
 // TestAnswerMistakes checks that a mistake in one part of a request is reported, and that the other
 // parts are answered.
 func TestAnswerMistakes(t *testing.T) {

@@ -63,6 +63,8 @@ func TestMain(m *testing.M) {
 //	event FILE                make FILE the event, and take the event's name from its folder; a
 //	                          recorded event gets the current time
 //	comment LOGIN TEXT…       make a new comment by LOGIN on issue 1 the event of another run
+//	tick LOGIN NUMBER…        tick boxes of the newest comment on issue 1 that has them, and make the
+//	                          edit the event of another run
 //	document CODE PROGRAM ARG…  run a command with --json, and without it; both must end with the
 //	                          exit code, and the first must print one JSON document. RUN in an
 //	                          argument is another text for each of them
@@ -85,7 +87,7 @@ func TestScripts(t *testing.T) {
 		Setup:               func(e *testscript.Env) error { return setUp(e, root) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"gh": ghCommand, "agent": agentCommand, "event": eventCommand, "task": taskCommand, "fails": failsCommand, "events": eventsCommand, "outputs": outputsCommand,
-			"comment": commentCommand, "document": documentCommand, "port": portCommand,
+			"comment": commentCommand, "tick": tickCommand, "document": documentCommand, "port": portCommand,
 		},
 	})
 }

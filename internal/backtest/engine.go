@@ -41,6 +41,13 @@ func newEngine(c *config.Config) *engine {
 	return e
 }
 
+// proposes reports whether actions of the rules are proposed to people. The agent is not asked.
+func (e *engine) proposes() bool {
+	c := *e.config
+	c.Agent.URL = ""
+	return c.Proposes()
+}
+
 // opened is the activity that is replayed.
 const opened = "opened"
 

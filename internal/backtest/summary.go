@@ -142,6 +142,9 @@ func notes(o Options, c counts, engines []*engine) []string {
 	if o.Config.Agent.URL != "" || o.Old != nil && o.Old.Agent.URL != "" {
 		list = append(list, "The agent is not asked: these are the decisions of the rules.")
 	}
+	if slices.ContainsFunc(engines, func(e *engine) bool { return e.proposes() }) {
+		list = append(list, "An action that would be proposed to a person counts like one that is carried out.")
+	}
 	if c.ours > 0 {
 		list = append(list, fmt.Sprintf("Left out: %s opened by %s.", many(c.ours, "issue"), oneLine(o.Bot)))
 	}

@@ -19,7 +19,8 @@ import (
 const agentScore = "(agent)"
 
 // Predict returns predictions for those planned actions that people may take as well: changes of
-// labels, and closing.
+// labels, and closing. An action that would be proposed is predicted as well: the score shows whether people
+// agree with the rule, whatever the policy does with its actions.
 func Predict(list []triage.ActionResult, issue int, at time.Time) []memory.Prediction {
 	var out []memory.Prediction
 	for _, a := range list {

@@ -32,6 +32,7 @@ func TestPredict(t *testing.T) {
 		{`{"type": "add_label", "label": "bug"}`, triage.Planned, triage.Source{Command: "undo"}, ""},
 		{`{"type": "add_label", "label": "bug"}`, triage.Skipped, triage.Source{Rule: "r"}, ""},
 		{`{"type": "add_label", "label": "bug"}`, triage.Refused, triage.Source{Rule: "r"}, ""},
+		{`{"type": "add_label", "label": "bug"}`, triage.Suggested, triage.Source{Rule: "r"}, ""},
 		{`{"type": "add_label", "label": "bug"}`, triage.Done, triage.Source{Rule: "r"}, ""},
 		{`{"type": "comment", "body": "x"}`, triage.Planned, triage.Source{Rule: "r"}, ""},
 		{`{"type": "mark_duplicate", "of": 3}`, triage.Planned, triage.Source{Rule: "r"}, ""},
@@ -43,15 +44,17 @@ func TestPredict(t *testing.T) {
 		if err := r.Action.UnmarshalJSON([]byte(tt.action)); err != nil {
 			t.Fatal(err)
 		}
-		var got []string
-		for _, p := range shadow.Predict([]triage.ActionResult{r}, 7, at) {
-			if p.Issue != 7 || !p.At.Equal(at) {
-				t.Errorf("%s: got %+v", tt.action, p)
+		for _, r.Verdict = range []triage.Verdict{triage.Do, triage.Suggest} {
+			var got []string
+			for _, p := range shadow.Predict([]triage.ActionResult{r}, 7, at) {
+				if p.Issue != 7 || !p.At.Equal(at) {
+					t.Errorf("%s: got %+v", tt.action, p)
+				}
+				got = append(got, fmt.Sprintf("%s %s %s", p.Rule, p.Type, p.Value))
 			}
-			got = append(got, fmt.Sprintf("%s %s %s", p.Rule, p.Type, p.Value))
-		}
-		if s := strings.Join(got, ", "); s != tt.want {
-			t.Errorf("%s by %s, %s: got %q, want %q", tt.action, tt.source, tt.state, s, tt.want)
+			if s := strings.Join(got, ", "); s != tt.want {
+				t.Errorf("%s %s by %s, %s: got %q, want %q", r.Verdict, tt.action, tt.source, tt.state, s, tt.want)
+			}
 		}
 	}
 }

@@ -3,7 +3,7 @@ package importer
 import (
 	"slices"
 
-	"github.com/org/foreman-action/internal/importer/layout"
+	"github.com/org/foreman-action/internal/layout"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 

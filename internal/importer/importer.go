@@ -22,8 +22,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/org/foreman-action/internal/importer/layout"
 	"github.com/org/foreman-action/internal/importer/workflow"
+	"github.com/org/foreman-action/internal/layout"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 

@@ -9,8 +9,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/importer/jsyaml"
-	"github.com/org/foreman-action/internal/importer/layout"
 	"github.com/org/foreman-action/internal/importer/workflow"
+	"github.com/org/foreman-action/internal/layout"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/org/foreman-action/internal/importer/layout"
+	"github.com/org/foreman-action/internal/layout"
 )
 
 // head is the start of the first line of an imported file.

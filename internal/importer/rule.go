@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/org/foreman-action/internal/importer/layout"
+	"github.com/org/foreman-action/internal/layout"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/importer/joined"
-	"github.com/org/foreman-action/internal/importer/layout"
+	"github.com/org/foreman-action/internal/layout"
 )
 
 // A draft is a rule file before rendering.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/org/foreman-action/internal/importer/layout"
+	"github.com/org/foreman-action/internal/layout"
 )
 
 // condition writes a condition as a YAML scalar: plain where its meaning stays the same.

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/importer/layout"
+	"github.com/org/foreman-action/internal/layout"
 )
 
 // decoded parses lines as the content of "top" and returns the value of the key "k" in it.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
@@ -24,11 +25,11 @@ func ago(days int) time.Time { return now.AddDate(0, 0, -days) }
 // decide imports a file and evaluates its rules for an event. It returns the rules that fire.
 func decide(t *testing.T, tool, src string, f facts.Facts) string {
 	t.Helper()
-	return strings.Join(decision(t, importer.Request{Tool: tool, File: importer.Source{Name: "in.yml", Data: []byte(src)}}, f).Fired, " ")
+	return strings.Join(decision(t, othertools.Request{Tool: tool, File: othertools.Source{Name: "in.yml", Data: []byte(src)}}, f).Fired, " ")
 }
 
 // added imports a file, evaluates its rules for an event and returns the labels that they add.
-func added(t *testing.T, r importer.Request, f facts.Facts) string {
+func added(t *testing.T, r othertools.Request, f facts.Facts) string {
 	t.Helper()
 	var labels []string
 	for _, a := range decision(t, r, f).Message.Actions {
@@ -45,7 +46,7 @@ func added(t *testing.T, r importer.Request, f facts.Facts) string {
 	return strings.Join(labels, " ")
 }
 
-func decision(t *testing.T, request importer.Request, f facts.Facts) rules.Result {
+func decision(t *testing.T, request othertools.Request, f facts.Facts) rules.Result {
 	t.Helper()
 	res, err := importer.Import(request)
 	if err != nil {
@@ -146,7 +147,7 @@ func TestStaleVersions(t *testing.T) {
 		f := facts.Facts{Event: triage.Event{Name: "schedule"}, Lookup: facts.Known{History: facts.Timeline{Changes: past}}}
 		f.Issue = triage.Issue{State: "open", CreatedAt: ago(300), UpdatedAt: ago(20), Labels: tt.labels}
 		src := strings.NewReplacer("VERSION", tt.version, "MORE", tt.more).Replace(workflow)
-		d := decision(t, importer.Request{Tool: "stale", File: importer.Source{Name: ".github/workflows/stale.yml", Data: []byte(src)}}, f)
+		d := decision(t, othertools.Request{Tool: "stale", File: othertools.Source{Name: ".github/workflows/stale.yml", Data: []byte(src)}}, f)
 		got := d.Fired
 		for _, a := range d.Message.Actions {
 			if reason, _, _ := a.Text("reason"); reason != "" {
@@ -257,7 +258,7 @@ func TestStalePulls(t *testing.T) {
 // actions/stale does.
 func TestStaleAgainstPeople(t *testing.T) {
 	t.Parallel()
-	res, err := importer.Import(importer.Request{Tool: "stale", File: importer.Source{Name: "in.yml", Data: []byte(staleInput)}})
+	res, err := importer.Import(othertools.Request{Tool: "stale", File: othertools.Source{Name: "in.yml", Data: []byte(staleInput)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +304,7 @@ large: [{changed-files: [{any-glob-to-any-file: 'big/**'}]}, {base-branch: main}
 	for _, tt := range tests {
 		f := facts.Facts{Event: triage.Event{Name: "pull_request", Action: "opened"}, Lookup: facts.Known{Changed: tt.files}}
 		f.Issue.PullRequest, f.Pull = true, &triage.PullRequest{Head: tt.head, Base: tt.head, ChangedFiles: len(tt.files)}
-		if got := added(t, importer.Request{Tool: "labeler", File: importer.Source{Name: "in.yml", Data: []byte(src)}}, f); got != tt.want {
+		if got := added(t, othertools.Request{Tool: "labeler", File: othertools.Source{Name: "in.yml", Data: []byte(src)}}, f); got != tt.want {
 			t.Errorf("%q on %s: got %q, want %q", tt.files, tt.head, got, tt.want)
 		}
 	}
@@ -322,8 +323,8 @@ all: [{all: ['src/**']}]
 not-src: ['!src/**']
 star: ['*/.cache/*']
 `
-	workflow := func(version, with string) importer.Source {
-		return importer.Source{Name: ".github/workflows/l.yml", Data: []byte(
+	workflow := func(version, with string) othertools.Source {
+		return othertools.Source{Name: ".github/workflows/l.yml", Data: []byte(
 			"on: {pull_request: {}}\njobs: {l: {steps: [{uses: actions/labeler@" + version + ", with: {sync-labels: ''" + with + "}}]}}\n")}
 	}
 	tests := []struct {
@@ -347,7 +348,7 @@ star: ['*/.cache/*']
 		f := facts.Facts{Event: triage.Event{Name: "pull_request", Action: "opened"}, Lookup: facts.Known{Changed: tt.files}}
 		f.Issue.PullRequest, f.Pull = true, &triage.PullRequest{ChangedFiles: len(tt.files)}
 		for with, want := range map[string]string{"": tt.v4, ", dot: true": tt.dots} {
-			r := importer.Request{Tool: "labeler", File: importer.Source{Name: ".github/labeler.yml", Data: []byte(src)}, Workflow: workflow("v4", with)}
+			r := othertools.Request{Tool: "labeler", File: othertools.Source{Name: ".github/labeler.yml", Data: []byte(src)}, Workflow: workflow("v4", with)}
 			got := strings.Fields(added(t, r, f))
 			if slices.Sort(got); strings.Join(got, " ") != strings.Join(slices.Sorted(slices.Values(strings.Fields(want))), " ") {
 				t.Errorf("%q with %q: got %q, want %q", tt.files, with, got, want)
@@ -360,7 +361,7 @@ star: ['*/.cache/*']
 // that the placeholder of the author is replaced by the author's login.
 func TestComment(t *testing.T) {
 	t.Parallel()
-	res, err := importer.Import(importer.Request{Tool: "label-actions", File: importer.Source{Name: "in.yml", Data: []byte("bug: {comment: '{{ x }} {{{ ${{ y }} @{issue-author}: \"`'}")}})
+	res, err := importer.Import(othertools.Request{Tool: "label-actions", File: othertools.Source{Name: "in.yml", Data: []byte("bug: {comment: '{{ x }} {{{ ${{ y }} @{issue-author}: \"`'}")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,7 +411,7 @@ func TestHostile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			checkImport(t, importer.Request{Tool: tt[0], File: importer.Source{Name: "in.yml", Data: []byte(tt[1])}})
+			checkImport(t, othertools.Request{Tool: tt[0], File: othertools.Source{Name: "in.yml", Data: []byte(tt[1])}})
 			t.Log(time.Since(start))
 		})
 	}

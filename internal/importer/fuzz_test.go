@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -34,16 +35,16 @@ func fuzz(f *testing.F, tool string) {
 		f.Add(ar.Files[0].Data, ar.Files[1].Data)
 	}
 	f.Fuzz(func(t *testing.T, src, workflow []byte) {
-		r := importer.Request{Tool: tool, File: importer.Source{Name: "labeler-v1.yml", Data: src}}
+		r := othertools.Request{Tool: tool, File: othertools.Source{Name: "labeler-v1.yml", Data: src}}
 		checkImport(t, r)
 		if !importer.InWorkflow(tool) {
-			r.Workflow = importer.Source{Name: "workflow.yml", Data: workflow}
+			r.Workflow = othertools.Source{Name: "workflow.yml", Data: workflow}
 			checkImport(t, r)
 		}
 	})
 }
 
-func checkImport(t *testing.T, r importer.Request) {
+func checkImport(t *testing.T, r othertools.Request) {
 	t.Helper()
 	res, err := importer.Import(r)
 	if err != nil {

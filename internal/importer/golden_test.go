@@ -14,6 +14,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/internal/othertools"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
@@ -42,11 +43,11 @@ func golden(t *testing.T, tool, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := importer.Request{Tool: tool, File: importer.Source{Name: ar.Files[0].Name, Data: ar.Files[0].Data}}
+	r := othertools.Request{Tool: tool, File: othertools.Source{Name: ar.Files[0].Name, Data: ar.Files[0].Data}}
 	sources := ar.Files[:1]
 	if len(ar.Files) > 1 && strings.HasPrefix(ar.Files[1].Name, ".github/workflows/") {
 		sources = ar.Files[:2]
-		r.Workflow = importer.Source{Name: ar.Files[1].Name, Data: ar.Files[1].Data}
+		r.Workflow = othertools.Source{Name: ar.Files[1].Name, Data: ar.Files[1].Data}
 	}
 	want, report := outcome(t, r)
 	got := txtar.Archive{Comment: ar.Comment, Files: sources}
@@ -63,7 +64,7 @@ func golden(t *testing.T, tool, file string) {
 }
 
 // outcome imports a file, and loads the result as the action would.
-func outcome(t *testing.T, r importer.Request) (want, report string) {
+func outcome(t *testing.T, r othertools.Request) (want, report string) {
 	t.Helper()
 	res, err := importer.Import(r)
 	if err != nil {

@@ -10,8 +10,8 @@
 // about the source. assemble converts a reading to a draft and a report, and render converts the
 // draft to text. finish compiles that text and merges similar rules with gather.
 //
-// A new tool needs a line in tools, a reader function in a separate file, cases in testdata, and a
-// line in the help of "foreman rules import" and in docs/import.md.
+// A new tool needs a line in package othertools and in formats, a reader function in a separate file,
+// cases in testdata, and a line in the help of "foreman rules import" and in docs/import.md.
 //
 // The source may be hostile. Package yamlfile limits its size; the result has the same limit.
 package importer
@@ -20,29 +20,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/org/foreman-action/internal/importer/workflow"
 	"github.com/org/foreman-action/internal/layout"
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
-
-// A Source is a file: its name for messages, and its text.
-type Source struct {
-	Name string
-	Data []byte
-}
-
-// A Request is the input of [Import].
-type Request struct {
-	Tool string // one of Tools
-	File Source
-	// Workflow is the workflow file that runs the tool; its inputs and events affect the result. An
-	// empty name means that there is no workflow. For tools of [InWorkflow], File is the workflow.
-	Workflow Source
-	// Reserved are ids that the new rules must not have.
-	Reserved []string
-}
 
 // A Result is the outcome of [Import].
 type Result struct {
@@ -55,7 +37,7 @@ type Result struct {
 	// Rules is the number of rules in Config.
 	Rules int
 	// Examples are events for the rules for which one is known, in the order of the rules.
-	Examples []Example
+	Examples []othertools.Example
 
 	// The content of Config, for a file that joins several imports.
 	Shadow bool   // the source writes nothing
@@ -65,47 +47,57 @@ type Result struct {
 	Policy Policy
 }
 
-// tools returns the supported tools in the order in which the help lists them.
+// tools returns the supported tools.
 func tools() []tool {
+	var out []tool
+	for _, t := range othertools.All() {
+		one := formats()[t.Name]
+		one.Tool = t
+		out = append(out, one)
+	}
+	return out
+}
+
+// formats returns the importer's part of each tool, by its name.
+func formats() map[string]tool {
 	kinds := []string{"issues", "pull_request", "issue_comment"}
-	return []tool{
-		{"labeler", "actions/labeler", readLabeler, "configuration-path", ".github/labeler.yml", []string{"pull_request"}, map[string]string{
+	return map[string]tool{
+		"labeler": {read: readLabeler, events: []string{"pull_request"}, outputs: map[string]string{
 			"new-labels": "the output labels-added of Foreman has the added labels as a JSON array",
 			"all-labels": "Foreman has no such output; its output labels-added lacks the labels that the pull request had before",
 		}},
-		{"issue-labeler", "github/issue-labeler", readIssueLabeler, "configuration-path", ".github/labeler.yml", kinds, map[string]string{
+		"issue-labeler": {read: readIssueLabeler, events: kinds, outputs: map[string]string{
 			"labels-added":   "the output labels-added of Foreman's step has the same form",
 			"labels-removed": "the output labels-removed of Foreman's step has the same form",
 		}},
-		{"label-actions", "dessant/label-actions", readLabelActions, "config-path", ".github/label-actions.yml", kinds[:2], nil},
-		{"stale", "actions/stale", readStale, "", "", []string{"schedule"}, map[string]string{
+		"label-actions": {read: readLabelActions, events: kinds[:2]},
+		"stale": {read: readStale, events: []string{"schedule"}, outputs: map[string]string{
 			"closed-issues-prs": "the output closed-issues of Foreman has the numbers of the closed issues and pull requests as a JSON array",
 			"staled-issues-prs": "Foreman has no such output; its output issues counts what a scheduled run did",
 		}},
-		{"anti-slop", "peakoss/anti-slop", readAntiSlop, "", "", []string{"pull_request"}, nil},
+		"anti-slop": {read: readAntiSlop, events: []string{"pull_request"}},
 	}
 }
 
 // Tools returns the names of the tools that can be imported.
 func Tools() []string {
 	var names []string
-	for _, t := range tools() {
-		names = append(names, t.name)
+	for _, t := range othertools.All() {
+		names = append(names, t.Name)
 	}
 	return names
 }
 
-// InWorkflow reports whether a tool has no file of its own: its configuration is the inputs of the
-// workflow that runs it.
+// InWorkflow reports whether the configuration of a tool is the workflow that runs it.
 func InWorkflow(name string) bool {
-	return slices.ContainsFunc(tools(), func(t tool) bool { return t.name == name && t.config == "" })
+	return slices.ContainsFunc(othertools.All(), func(t othertools.Tool) bool { return t.Name == name && t.InWorkflow() })
 }
 
 // Import converts a file. The error is a [yamlfile.Problems] with all mistakes of the file and the
 // workflow.
-func Import(r Request) (Result, error) {
+func Import(r othertools.Request) (Result, error) {
 	all := tools()
-	i := slices.IndexFunc(all, func(t tool) bool { return t.name == r.Tool })
+	i := slices.IndexFunc(all, func(t tool) bool { return t.Name == r.Tool })
 	if i < 0 {
 		return Result{}, fmt.Errorf("import: unknown tool %q", r.Tool)
 	}
@@ -117,7 +109,7 @@ func Import(r Request) (Result, error) {
 	in, lines := files{source, source}, layout.Lines(r.File.Data)
 	var content reading
 	switch doc := (document{source.Name(), source.Root(), lines}); {
-	case t.config == "":
+	case t.InWorkflow():
 		steps, found := stepsOf(doc.root, t)
 		content = t.read(doc, step{}).guarded(found, func(p part) part { return steps[p.from].guarded(p) })
 	case r.Workflow.Name == "":
@@ -130,7 +122,7 @@ func Import(r Request) (Result, error) {
 		content = t.read(doc, s).guarded(found, s.guarded)
 	}
 	d, found, size := assemble(in, lines, content, reserved(r.Reserved))
-	d.action = t.action
+	d.action = t.Action
 	if err := yamlfile.Err(slices.Compact([]*yamlfile.File{in.source, in.workflow})...); err != nil {
 		return Result{}, err
 	}
@@ -153,28 +145,4 @@ func problems(errs ...error) error {
 		return nil
 	}
 	return all
-}
-
-// A Use is a step of a workflow that runs a tool.
-type Use struct {
-	Tool   string // one of Tools
-	Config string // path of its configuration file, possibly an expression; empty: the workflow itself
-}
-
-// Find returns the steps of a workflow that run a tool. It parses the workflow only if its text
-// contains the name of a tool's action.
-func Find(file Source) (found []Use, err error) {
-	for _, t := range tools() {
-		if !strings.Contains(strings.ToLower(string(file.Data)), t.action) {
-			continue
-		}
-		f, err := yamlfile.Parse(file.Name, file.Data)
-		if err != nil {
-			return nil, err
-		}
-		for _, u := range workflow.Uses(f.Root(), t.action) {
-			found = append(found, Use{t.name, t.configOf(u.Step)})
-		}
-	}
-	return found, nil
 }

@@ -7,6 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/importer/minimatch"
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -160,13 +161,15 @@ func ofFiles(function string, t term) term {
 	case t.text == never || t.text == always && function == "all":
 		return t
 	case t.text == always:
-		return is("len(pr.files) > 0").needs(Example{Files: []string{"file"}})
+		return is("len(pr.files) > 0").needs(othertools.Example{Files: []string{"file"}})
 	}
 	e := t.example()
 	if len(e.Files) == 0 {
 		e.Files = []string{"file"}
 	}
-	return is(function + "(pr.files, " + t.line() + ")").needs(e)
+	out := is(function + "(pr.files, " + t.line() + ")")
+	out.sample = e
+	return out
 }
 
 // A group is a list of globs, and the paths that none of them matches because of a leading dot.

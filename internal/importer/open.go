@@ -8,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/internal/importer/workflow"
 	"github.com/org/foreman-action/internal/layout"
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
@@ -44,12 +45,12 @@ func Open(name string, src []byte) yamlfile.Problems {
 // Lacking returns the permissions that rules need, such as "issues: write", and that the step of
 // the tool lacks, with their place in the workflow. A workflow without "permissions" has no known
 // lack.
-func Lacking(toolName string, file Source, needs []string) yamlfile.Problems {
-	i := slices.IndexFunc(tools(), func(t tool) bool { return t.name == toolName })
+func Lacking(toolName string, file othertools.Source, needs []string) yamlfile.Problems {
+	i := slices.IndexFunc(tools(), func(t tool) bool { return t.Name == toolName })
 	var list []workflow.Use
 	f, err := yamlfile.Parse(file.Name, file.Data)
 	if err == nil && i >= 0 {
-		list = workflow.Uses(f.Root(), tools()[i].action)
+		list = workflow.Uses(f.Root(), tools()[i].Action)
 	}
 	if len(list) == 0 {
 		return nil
@@ -75,7 +76,7 @@ func Lacking(toolName string, file Source, needs []string) yamlfile.Problems {
 }
 
 // Crons returns the times at which a workflow starts on the event schedule.
-func Crons(file Source) []string {
+func Crons(file othertools.Source) []string {
 	f, err := yamlfile.Parse(file.Name, file.Data)
 	if err != nil {
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/triage"
@@ -59,7 +60,7 @@ func importRegex(t *testing.T, re string) *rules.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := importer.Import(importer.Request{Tool: "issue-labeler", File: importer.Source{Name: "l.yml", Data: append([]byte("bug: "), text...)}})
+	res, err := importer.Import(othertools.Request{Tool: "issue-labeler", File: othertools.Source{Name: "l.yml", Data: append([]byte("bug: "), text...)}})
 	if err != nil || res.Rules != 1 {
 		t.Errorf("%s: %v, %v", re, err, res.Unmapped)
 		return nil

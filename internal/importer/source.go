@@ -12,6 +12,7 @@ import (
 
 	"github.com/org/foreman-action/internal/importer/jsregexp"
 	"github.com/org/foreman-action/internal/importer/jsyaml"
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -69,7 +70,7 @@ func labelName(n *yaml.Node, name string) (string, findings) {
 // inCase returns the condition that the issue has a label with exactly this name. The function label
 // ignores case.
 func inCase(name string) term {
-	return is(strconv.Quote(name) + " in issue.labels").needs(Example{Labels: []string{name}})
+	return is(strconv.Quote(name) + " in issue.labels").needs(othertools.Example{Labels: []string{name}})
 }
 
 // parseTime parses a time in one of the formats that are common with JavaScript's Date.

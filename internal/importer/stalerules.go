@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/importer/staleversions"
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
@@ -219,7 +220,8 @@ func unmark(in *inputs, kind, label string, skip exemption) lasting {
 		if staleversions.OnlyComments(in.source.version) {
 			active = is(call("label_age", label) + ` > idle("comments")`)
 		}
-		why = append(why, all(append(free, active.needs(Example{active: true}))...))
+		active.sample.active = true
+		why = append(why, all(append(free, active)...))
 		in.sooner(kind)
 	}
 	if len(why) == 0 {
@@ -268,7 +270,7 @@ func which(kind string) term {
 	if kind == "issue" {
 		return is("not issue.pull_request")
 	}
-	return is("issue.pull_request").needs(Example{Pull: true})
+	return is("issue.pull_request").needs(othertools.Example{Pull: true})
 }
 
 // reopened returns the rule that removes the label of closed issues from a reopened issue.

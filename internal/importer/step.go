@@ -8,17 +8,16 @@ import (
 
 	"github.com/org/foreman-action/internal/importer/jsregexp"
 	"github.com/org/foreman-action/internal/importer/workflow"
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // A tool is a source format.
 type tool struct {
-	name   string
-	action string // name of its action in workflows
+	othertools.Tool
+
 	read   func(doc document, s step) reading
-	config string   // input that names its configuration file; empty: the workflow is the configuration
-	file   string   // its configuration file if the input is missing
 	events []string // events that can trigger it
 	// outputs are its outputs, each with the advice what replaces it.
 	outputs map[string]string
@@ -40,19 +39,19 @@ type step struct {
 // readStep returns the step of a workflow that runs an action. If there are several, it prefers the
 // step that reads the configuration file of that name.
 func readStep(root *yaml.Node, t tool, file string) (step, findings) {
-	list := workflow.Uses(root, t.action)
+	list := workflow.Uses(root, t.Action)
 	if len(list) == 0 {
-		return step{}, findings{wrong(root, "no step of this workflow uses %s", t.action).inWorkflow()}
+		return step{}, findings{wrong(root, "no step of this workflow uses %s", t.Action).inWorkflow()}
 	}
-	one := max(0, slices.IndexFunc(list, func(u workflow.Use) bool { return workflow.SameFile(t.configOf(u.Step), file) }))
+	one := max(0, slices.IndexFunc(list, func(u workflow.Use) bool { return workflow.SameFile(t.Config(u.Step), file) }))
 	var found findings
 	for i, more := range list {
 		switch {
 		case i == one:
-		case t.configOf(more.Step) == t.configOf(list[one].Step):
-			found = append(found, lost(more.Step, "another step that uses %s with the same configuration; its inputs were not imported", t.action).inWorkflow())
+		case t.Config(more.Step) == t.Config(list[one].Step):
+			found = append(found, lost(more.Step, "another step that uses %s with the same configuration; its inputs were not imported", t.Action).inWorkflow())
 		default:
-			found = append(found, lost(more.Step, "another step that uses %s; import its configuration %s too", t.action, quoted(t.configOf(more.Step))).inWorkflow())
+			found = append(found, lost(more.Step, "another step that uses %s; import its configuration %s too", t.Action, quoted(t.Config(more.Step))).inWorkflow())
 		}
 	}
 	s, more := newStep(list[one], t)
@@ -78,7 +77,7 @@ func (s *step) triggered(t workflow.Trigger) findings {
 	var found findings
 	s.on, s.never, s.partial = t.On(), t.Never, t.Incomplete
 	for _, text := range t.Guards {
-		s.guards = append(s.guards, is(text).needs(Example{Repo: t.Repo}))
+		s.guards = append(s.guards, is(text).needs(othertools.Example{Repo: t.Repo}))
 	}
 	for _, p := range t.Problems {
 		found = append(found, lost(p.Node, "%s", p.Msg).inWorkflow())
@@ -107,18 +106,10 @@ func outputs(u workflow.Use, t tool) findings {
 		if instead == "" {
 			instead = "Foreman has no such output"
 		}
-		msg := "the output " + quoted(o.Name) + " of " + t.action + " is used here: " + instead
+		msg := "the output " + quoted(o.Name) + " of " + t.Action + " is used here: " + instead
 		found = append(found, finding{kind: noCounterpart, workflow: true, node: o.Node, places: []jsregexp.Problem{{At: o.At, Msg: msg}}})
 	}
 	return found
-}
-
-// configOf returns the configuration file that a step of the tool reads.
-func (t tool) configOf(s *yaml.Node) string {
-	if n := yamlfile.Child(s, "with", t.config); !yamlfile.IsNull(n) {
-		return n.Value
-	}
-	return t.file
 }
 
 // input returns the text of an input; n is nil if the input is missing. An expression as the value
@@ -191,7 +182,7 @@ func (s step) others(token string, names ...string) findings {
 func stepsOf(root *yaml.Node, t tool) (map[int]step, findings) {
 	steps := map[int]step{}
 	var found findings
-	for _, u := range workflow.Uses(root, t.action) {
+	for _, u := range workflow.Uses(root, t.Action) {
 		s, trigger := step{use: u}, u.Scheduled()
 		if !slices.Contains(t.events, "schedule") {
 			trigger = u.Trigger(t.events)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/internal/text"
 )
 
@@ -18,8 +19,8 @@ type term struct {
 	text   string
 	op     string // "and", "or", counted, or "not" for a text that is the opposite of the only part
 	parts  []term
-	number string  // of parts that are true, for op counted: such as ">= 4"
-	sample Example // what an event needs so that a condition with a text is true
+	number string // of parts that are true, for op counted: such as ">= 4"
+	sample sample // what an event needs so that a condition with a text is true
 }
 
 // Conditions that are the same for every event.
@@ -201,7 +202,7 @@ func hasLabel(names []string) term {
 	}
 	// In any_label a "*" is a wildcard, so a name with a "*" cannot be listed there.
 	if len(names) > 1 && !slices.ContainsFunc(names, func(s string) bool { return strings.Contains(s, "*") }) {
-		return is(call("any_label", slices.Clone(names)...)).needs(Example{Labels: names[:1]})
+		return is(call("any_label", slices.Clone(names)...)).needs(othertools.Example{Labels: names[:1]})
 	}
 	terms := make([]term, len(names))
 	for i, name := range names {

@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/triage"
 )
@@ -52,10 +53,10 @@ func TestWorkflowConditions(t *testing.T) {
 		{"the title, in another case", func(f *facts.Facts) { f.Issue.Title = "[SKIP] docs" }, ""},
 	}
 	for _, tt := range tests {
-		r := importer.Request{
+		r := othertools.Request{
 			Tool:     "labeler",
-			File:     importer.Source{Name: ".github/labeler.yml", Data: []byte("docs: [{changed-files: [{any-glob-to-any-file: 'docs/**'}]}]")},
-			Workflow: importer.Source{Name: "workflow.yml", Data: []byte(workflow)},
+			File:     othertools.Source{Name: ".github/labeler.yml", Data: []byte("docs: [{changed-files: [{any-glob-to-any-file: 'docs/**'}]}]")},
+			Workflow: othertools.Source{Name: "workflow.yml", Data: []byte(workflow)},
 		}
 		if got := added(t, r, pull(tt.change)); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
@@ -81,7 +82,7 @@ func TestLacking(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got := ""
-		if ps := importer.Lacking("labeler", importer.Source{Name: "w.yml", Data: []byte(tt.workflow)}, needs); len(ps) > 0 {
+		if ps := importer.Lacking("labeler", othertools.Source{Name: "w.yml", Data: []byte(tt.workflow)}, needs); len(ps) > 0 {
 			got, _, _ = strings.Cut(ps.Error(), ";")
 			got = strings.Replace(strings.TrimPrefix(got, "w.yml:"), "permissions: Foreman also needs ", "", 1)
 		}
@@ -125,7 +126,7 @@ func TestManyFiles(t *testing.T) {
 		}
 		f := facts.Facts{Event: triage.Event{Name: "pull_request", Action: "opened"}, Lookup: facts.Known{Changed: files}}
 		f.Issue.PullRequest, f.Pull = true, &triage.PullRequest{ChangedFiles: 3000}
-		if got := added(t, importer.Request{Tool: "labeler", File: importer.Source{Name: "in.yml", Data: ar.Files[0].Data}}, f); got != "" {
+		if got := added(t, othertools.Request{Tool: "labeler", File: othertools.Source{Name: "in.yml", Data: ar.Files[0].Data}}, f); got != "" {
 			t.Errorf("%s: got %q", file, got)
 		}
 	}

@@ -122,7 +122,7 @@ func handle(ctx context.Context, s Settings) (report.Result, error) {
 		res.Needs = append(res.Needs, n.needs...)
 		if res.NoConfig && s.Live {
 			var warnings []string
-			res.Starter, warnings = propose(ctx, s, client)
+			res.Starter, res.Others, warnings = propose(ctx, s, client)
 			n.warnings = append(n.warnings, warnings...)
 		}
 	}

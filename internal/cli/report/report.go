@@ -17,6 +17,8 @@ type Result struct {
 	NoConfig bool // nothing was configured, so nothing was decided
 	// Starter is a configuration file to start with; empty: none is proposed.
 	Starter string
+	// Others are the actions of other tools that the repository runs and "foreman init" imports.
+	Others []string
 	// Described means that the command line describes the event, which nobody sent.
 	Described bool
 	// Hint says how to try the rules that do not listen to the event of a try-out; empty: none.

@@ -136,7 +136,7 @@ func TestProposals(t *testing.T) {
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	golden(t, "summary-full.md", Summary(fullReport(t), command.Version(""), errors.New("x")))
-	golden(t, "summary-none.md", Summary(Result{NoConfig: true, Starter: "version: 1\nmode: shadow\n", Report: runner.Report{
+	golden(t, "summary-none.md", Summary(Result{NoConfig: true, Starter: "version: 1\nmode: shadow\n", Others: []string{"actions/stale"}, Report: runner.Report{
 		Event: "issues.opened", Issue: 1, Status: runner.StatusSkipped, Decision: protocol.Skip, Rationale: "there are no rules", By: "rules",
 	}}, command.Version(""), nil))
 	golden(t, "summary-problems.md", Summary(Result{Report: runner.Report{Status: runner.StatusFailed}}, command.Version(""), yamlfile.Problems{

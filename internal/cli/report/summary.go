@@ -59,10 +59,22 @@ func Summary(res Result, version string, err error) string {
 		if res.Starter != "" {
 			b.WriteString(" A file to start with, which writes nothing until it has `mode: apply`:\n\n" + sanitize.Fence(res.Starter, "yaml"))
 		}
+		if len(res.Others) > 0 {
+			b.WriteString("\n\n" + otherTools(res.Others))
+		}
 		b.WriteString("\n\n")
 	}
 	b.WriteString(footer(rep, version))
 	return b.String()
+}
+
+// otherTools says how the configurations of other tools become rules.
+func otherTools(actions []string) string {
+	what := "its configuration"
+	if len(actions) > 1 {
+		what = "their configurations"
+	}
+	return "This repository also runs " + strings.Join(actions, ", ") + ": `foreman init` turns " + what + " into rules."
 }
 
 // writeWhy writes the reason of the decision, or the error: mistakes in a file with their

@@ -37,7 +37,7 @@ func RunRecipes(ctx context.Context, o Options) error {
 	if err := vacant(root); err != nil {
 		return err
 	}
-	text, omitted, err := joined(ctx, chosen)
+	text, omitted, err := join(ctx, chosen)
 	if err != nil {
 		return command.Failed(err)
 	}
@@ -46,7 +46,7 @@ func RunRecipes(ctx context.Context, o Options) error {
 		return command.Failed(err)
 	}
 	// Only the workflows of the repository matter here. Its other files may have mistakes.
-	read, _, err := starter.Read(ctx, files.Folder{Dir: root}, starter.Limit{Folder: maxFolder, Labels: true})
+	read, _, err := starter.Read(ctx, files.Folder{Dir: root}, starter.Limit{Folder: maxFolder, Labels: true, Names: true})
 	if err != nil {
 		return command.Failed(err)
 	}
@@ -78,9 +78,9 @@ func recipeNames() []string {
 	return names
 }
 
-// joined returns the rule file of the recipes, and the tests that do not pass in it and are left
+// join returns the rule file of the recipes, and the tests that do not pass in it and are left
 // out: each recipe expects the results of its own rules.
-func joined(ctx context.Context, list []recipes.Recipe) (text string, omitted []string, err error) {
+func join(ctx context.Context, list []recipes.Recipe) (text string, omitted []string, err error) {
 	text = recipes.Join(list)
 	if len(list) > 1 {
 		if omitted, err = starter.Failing(ctx, text); err == nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/starter"
 	"github.com/org/foreman-action/internal/cli/wiring"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/importer/joined"
 	"github.com/org/foreman-action/internal/workdir"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
@@ -128,7 +129,9 @@ func Run(ctx context.Context, o Options) error {
 	if repo.Notes = append(repo.Notes, labels.notes...); labels.names != nil {
 		repo.Labels = labels.names
 	}
-	p, err := starter.Propose(ctx, repo, starter.Options{Comments: o.Comments, Action: o.Env.Repository, Enterprise: o.enterprise(ctx, root)})
+	p, err := starter.Propose(ctx, repo, starter.Options{
+		Comments: o.Comments, Action: o.Env.Repository, Enterprise: o.enterprise(ctx, root), Import: joined.Import,
+	})
 	problems = append(problems, more...)
 	if ps, ok := errors.AsType[yamlfile.Problems](err); ok {
 		problems = append(problems, ps...)

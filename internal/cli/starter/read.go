@@ -12,10 +12,9 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/importer"
 	"github.com/org/foreman-action/internal/lint"
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/internal/sanitize"
-	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -24,8 +23,10 @@ import (
 type Repository struct {
 	Labels []string // nil: they are not known
 	Forms  []lint.Form
-	Tools  []importer.Request // configurations of other tools
-	Runs   []string           // workflows that run Foreman already
+	Tools  []othertools.Request // configurations of other tools
+	Runs   []string             // workflows that run Foreman already
+	// Others are the actions of other tools that workflows run.
+	Others []string
 	// Notes name the parts of the repository that are left out.
 	Notes []string
 }
@@ -50,24 +51,6 @@ func (r Repository) usable() []string {
 	})
 }
 
-// crons returns the times at which the workflows of tools without a configuration file start.
-func (r Repository) crons() []string {
-	var list []string
-	for _, t := range r.Tools {
-		if !importer.InWorkflow(t.Tool) {
-			continue
-		}
-		for _, c := range importer.Crons(t.File) {
-			if isCron().MatchString(c) && !slices.Contains(list, c) {
-				list = append(list, c)
-			}
-		}
-	}
-	return list
-}
-
-var isCron = text.Regexp(`^[0-9A-Za-z*/, -]+$`)
-
 // maxLabel bounds a label, in bytes. GitHub permits 50 characters.
 const maxLabel = 200
 
@@ -76,6 +59,8 @@ type Limit struct {
 	Folder int // maximum number of files read in a folder
 	// Labels means that the labels are already known, so that Read does not read them from files.
 	Labels bool
+	// Names means that the names of other tools suffice, so that Read does not read their configurations.
+	Names bool
 }
 
 // Read reads a repository. The problems are the mistakes in its files; Read skips a file with a
@@ -216,8 +201,8 @@ func (r *reader) workflows(ctx context.Context) error {
 		if !ok {
 			continue
 		}
-		w := importer.Source{Name: sanitize.Log(name), Data: src}
-		uses, err := importer.Find(w)
+		w := othertools.Source{Name: sanitize.Log(name), Data: src}
+		uses, err := othertools.Find(w)
 		if err == nil {
 			var runs []lint.Run
 			if runs, err = lint.ParseRuns(w.Name, src); len(runs) > 0 {
@@ -229,13 +214,19 @@ func (r *reader) workflows(ctx context.Context) error {
 			continue
 		}
 		for _, u := range uses {
+			if !slices.Contains(r.repo.Others, u.Tool.Action) {
+				r.repo.Others = append(r.repo.Others, u.Tool.Action)
+			}
+			if r.limit.Names {
+				continue
+			}
 			if u.Config != "" {
 				u.Config = path.Clean(u.Config)
-				if found[u.Tool+" "+u.Config] {
-					r.note("%s: %s has another step with %s; only the first was imported", w.Name, u.Tool, u.Config)
+				if found[u.Tool.Name+" "+u.Config] {
+					r.note("%s: %s has another step with %s; only the first was imported", w.Name, u.Tool.Name, u.Config)
 					continue
 				}
-				found[u.Tool+" "+u.Config] = true
+				found[u.Tool.Name+" "+u.Config] = true
 			}
 			if err := r.tool(ctx, w, u); err != nil {
 				return err
@@ -246,11 +237,11 @@ func (r *reader) workflows(ctx context.Context) error {
 }
 
 // tool reads the configuration of a tool that a workflow runs.
-func (r *reader) tool(ctx context.Context, w importer.Source, u importer.Use) error {
-	req := importer.Request{Tool: u.Tool, File: w}
+func (r *reader) tool(ctx context.Context, w othertools.Source, u othertools.Use) error {
+	req := othertools.Request{Tool: u.Tool.Name, File: w}
 	if u.Config != "" {
 		if strings.Contains(u.Config, "${{") || strings.Contains(u.Config, "://") || !fs.ValidPath(u.Config) {
-			r.note("%s: the configuration of %s is not in this repository: %s", w.Name, u.Tool, u.Config)
+			r.note("%s: the configuration of %s is not in this repository: %s", w.Name, u.Tool.Name, u.Config)
 			return nil
 		}
 		name := u.Config
@@ -259,10 +250,10 @@ func (r *reader) tool(ctx context.Context, w importer.Source, u importer.Use) er
 			return err
 		}
 		if !ok {
-			r.note("%s: there is no configuration %s for %s", w.Name, name, u.Tool)
+			r.note("%s: there is no configuration %s for %s", w.Name, name, u.Tool.Name)
 			return nil
 		}
-		req.File, req.Workflow = importer.Source{Name: sanitize.Log(name), Data: src}, w
+		req.File, req.Workflow = othertools.Source{Name: sanitize.Log(name), Data: src}, w
 	}
 	r.repo.Tools = append(r.repo.Tools, req)
 	return nil

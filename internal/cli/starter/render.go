@@ -3,15 +3,15 @@ package starter
 import (
 	"strings"
 
-	"github.com/org/foreman-action/internal/importer/joined"
 	"github.com/org/foreman-action/internal/layout"
+	"github.com/org/foreman-action/internal/othertools"
 )
 
 // A draft is a rule file before rendering.
 type draft struct {
 	schema   string // the first line
 	labels   []string
-	imported joined.Result
+	imported othertools.Rules
 	own      []proposed
 	tests    []example
 }
@@ -42,7 +42,7 @@ func (d draft) render() string {
 	if d.imported.Count+len(d.own) > 0 {
 		line("rules:")
 	}
-	b.WriteString(d.imported.Rules)
+	b.WriteString(d.imported.Items)
 	if d.imported.Count > 0 && len(d.own) > 0 {
 		line("  # From the labels and issue forms of this repository.")
 	}

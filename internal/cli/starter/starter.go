@@ -2,12 +2,13 @@
 // and a workflow that runs them.
 //
 // [Read] reads a repository's issue forms, its list of labels, and its workflows with the
-// configurations of other triage tools. [Propose] makes rules from them: imported rules of those
-// tools, rules that add labels by the answers in issue forms, and rules that add labels by words.
-// No rule uses a label that the repository does not have. A rule that comments is only proposed if
-// [Options] requests it or if a tool did so. "foreman init" writes the proposal, and the job
-// summary of a workflow run without a configuration shows it. The purposes of labels, with their
-// words, are the rows of kinds.
+// configurations of other triage tools. [Propose] makes rules from them: rules that add labels by the
+// answers in issue forms, rules that add labels by words, and the rules that [Options.Import] makes of
+// those tools. No rule uses a label that the repository does not have. A rule that comments is only
+// proposed if [Options] requests it or if a tool did so. "foreman init" writes the proposal. The job
+// summary of a workflow run without a configuration shows a proposal without imported rules, because
+// the importer is too large for the action's image. The purposes of labels, with their words, are the
+// rows of kinds.
 package starter
 
 import (
@@ -22,7 +23,7 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/grants"
-	"github.com/org/foreman-action/internal/importer/joined"
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
@@ -65,9 +66,11 @@ func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 		from = fromAdded
 	}
 	own = append(own, wordRules(index, from, o)...)
-	imports, err := joined.Import(r.Tools, reserved(own))
-	if err != nil {
-		return Proposal{}, err
+	var imports othertools.Rules
+	if o.Import != nil {
+		if imports, err = o.Import(r.Tools, reserved(own)); err != nil {
+			return Proposal{}, err
+		}
 	}
 	d := draft{schema: schemaLine(o.Action), labels: labels, imported: imports}
 	if imports.Count > 0 {
@@ -91,7 +94,7 @@ func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 	if d.tests, err = tests(ctx, cfg, d); err != nil {
 		return Proposal{}, err
 	}
-	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg, o, r.crons()), Parts: d.parts(), Try: tryOut(cfg.Rules), Writes: grants.Writes(cfg), Unmapped: imports.Unmapped, LeftOut: imports.LeftOut}
+	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg, o, crons(imports.Crons)), Parts: d.parts(), Try: tryOut(cfg.Rules), Writes: grants.Writes(cfg), Unmapped: imports.Unmapped, LeftOut: imports.LeftOut}
 	return p, verify(ctx, string(p.Rules))
 }
 

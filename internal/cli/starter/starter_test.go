@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/importer/joined"
 	"github.com/org/foreman-action/internal/lint"
 	"github.com/org/foreman-action/internal/testkit/golden"
 	"github.com/org/foreman-action/internal/yamlfile"
@@ -60,7 +61,7 @@ func TestPropose(t *testing.T) {
 		if files["labels"] != nil {
 			repo.Labels = strings.Split(strings.TrimSpace(string(files["labels"])), "\n")
 		}
-		p, err := Propose(t.Context(), repo, Options{Comments: files["comments"] != nil})
+		p, err := Propose(t.Context(), repo, Options{Comments: files["comments"] != nil, Import: joined.Import})
 		if ps, ok := err.(yamlfile.Problems); ok {
 			problems = append(problems, ps...)
 		} else if err != nil {
@@ -229,7 +230,7 @@ func problemOf(t *testing.T, files tree, tools int) string {
 	case len(repo.Tools) < tools:
 		return fmt.Sprintf("found %d tools: %q", len(repo.Tools), repo.Notes)
 	}
-	p, err := Propose(t.Context(), repo, Options{})
+	p, err := Propose(t.Context(), repo, Options{Import: joined.Import})
 	if problems, ok := errors.AsType[yamlfile.Problems](err); ok {
 		return problems.Error()
 	}

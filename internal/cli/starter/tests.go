@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/config"
-	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/internal/rulesource"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
@@ -144,7 +144,7 @@ func run(ctx context.Context, cfg *config.Config, t ruletest.Test) ruletest.Resu
 
 // importedTests returns the tests of imported rules: the events that their importer knows, if the
 // rule fires on it.
-func importedTests(ctx context.Context, cfg *config.Config, list []importer.Example) ([]example, error) {
+func importedTests(ctx context.Context, cfg *config.Config, list []othertools.Example) ([]example, error) {
 	var out []example
 	covered := map[string]bool{}
 	for _, one := range list {
@@ -173,7 +173,7 @@ func importedTests(ctx context.Context, cfg *config.Config, list []importer.Exam
 }
 
 // eventOf returns the test for an event that an importer knows.
-func eventOf(e importer.Example) example {
+func eventOf(e othertools.Example) example {
 	var now, merged string
 	if e.Old {
 		now = "2036-01-01T12:00:00Z"

@@ -3,6 +3,7 @@ package starter
 import (
 	"strings"
 
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/internal/text"
 )
 
@@ -21,6 +22,9 @@ type Options struct {
 	// Enterprise is true if the repository is on an Enterprise Server, which may not know all keys of a
 	// workflow.
 	Enterprise bool
+	// Import makes rules of the configurations of other tools; nil: they are not imported. The rules have
+	// none of the reserved ids. The error is a [yamlfile.Problems] with the mistakes of all configurations.
+	Import func(list []othertools.Request, reserved []string) (othertools.Rules, error)
 }
 
 // A proposed rule is a rule of ours (not imported), with an example that makes it fire.

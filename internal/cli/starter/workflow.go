@@ -8,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/grants"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/triage"
 )
@@ -65,6 +66,19 @@ func workflow(cfg *config.Config, o Options, crons []string) []byte {
 	}
 	return []byte(text)
 }
+
+// crons returns the times that a workflow can repeat, each once.
+func crons(times []string) []string {
+	var list []string
+	for _, c := range times {
+		if isCron().MatchString(c) && !slices.Contains(list, c) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+var isCron = text.Regexp(`^[0-9A-Za-z*/, -]+$`)
 
 // triggers are the events of a workflow with their activities.
 type triggers struct {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/internal/testkit/golden"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
@@ -18,16 +18,16 @@ var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 func TestImport(t *testing.T) {
 	t.Parallel()
 	golden.Each(t, "testdata", *update, func(t *testing.T, c *golden.Case) {
-		var list []importer.Request
+		var list []othertools.Request
 		for _, part := range c.Names() {
 			tool, name, _ := strings.Cut(part, " ")
-			source := importer.Source{Name: name, Data: c.Get(part)}
+			source := othertools.Source{Name: name, Data: c.Get(part)}
 			switch tool {
 			case "want":
 			case "workflow":
 				list[len(list)-1].Workflow = source
 			default:
-				list = append(list, importer.Request{Tool: tool, File: source})
+				list = append(list, othertools.Request{Tool: tool, File: source})
 			}
 		}
 		got, err := Import(list, []string{"taken"})
@@ -38,7 +38,7 @@ func TestImport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Want(t, "want rules", got.Policy+got.Rules)
+		c.Want(t, "want rules", got.Policy+got.Items)
 		sum := 0
 		for _, s := range got.Sources {
 			sum += s.Rules

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/internal/othertools"
 )
 
 // A parityCase is one configuration with its events, and the recorded results of the original
@@ -22,8 +23,8 @@ type parityCase struct {
 	path       string
 	header     map[string]string // Source, Licence, Version, Events
 	ar         *txtar.Archive
-	source     importer.Source // the tool's configuration; for stale the workflow
-	workflow   importer.Source
+	source     othertools.Source // the tool's configuration; for stale the workflow
+	workflow   othertools.Source
 	events     []event
 	want       map[string]outcome // results of the original, by the event's id
 	calls      map[string]int     // calls of the original, for each event that started it
@@ -69,9 +70,9 @@ func readCase(t *testing.T, tool, path string) *parityCase {
 	for _, f := range ar.Files {
 		switch {
 		case strings.HasPrefix(f.Name, ".github/workflows/") && c.workflow.Name == "" && (c.source.Name != "" || importer.InWorkflow(tool)):
-			c.workflow = importer.Source{Name: f.Name, Data: f.Data}
+			c.workflow = othertools.Source{Name: f.Name, Data: f.Data}
 		case strings.HasPrefix(f.Name, ".github/"):
-			c.source = importer.Source{Name: f.Name, Data: f.Data}
+			c.source = othertools.Source{Name: f.Name, Data: f.Data}
 		case f.Name == "events":
 			c.events = decodeLines[event](t, c, f)
 		case f.Name == "want":

@@ -25,6 +25,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/rules"
 )
 
@@ -53,7 +54,7 @@ func (o ours) files() map[string][]byte {
 // imported file, or the error of an import that refuses the configuration.
 func newOurs(t *testing.T, c *parityCase) (ours, string) {
 	t.Helper()
-	r := importer.Request{Tool: c.tool, File: c.source}
+	r := othertools.Request{Tool: c.tool, File: c.source}
 	if !importer.InWorkflow(c.tool) {
 		r.Workflow = c.workflow
 	}
@@ -109,7 +110,7 @@ func (o ours) run(w *world, e event) bool {
 type original struct {
 	action string
 	flow   flow
-	source importer.Source
+	source othertools.Source
 	main   string            // path of the program
 	inputs map[string]string // default inputs of the action
 }

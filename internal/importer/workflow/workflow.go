@@ -11,8 +11,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/internal/text"
-	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // A Problem is a part of a workflow that no rule can express.
@@ -21,34 +21,15 @@ type Problem struct {
 	Msg  string
 }
 
-// A Use is a step that runs an action. Job is nil in a file without jobs.
-type Use struct{ Root, Job, Step *yaml.Node }
+// A Use is a step that runs an action; see [othertools.Step].
+type Use othertools.Step
 
 // Uses returns the steps below root that run an action, in the order of the file.
 func Uses(root *yaml.Node, action string) []Use {
 	var found []Use
-	seen := map[*yaml.Node]bool{}
-	var walk func(n, job *yaml.Node)
-	walk = func(n, job *yaml.Node) {
-		if seen[n] {
-			return
-		}
-		seen[n] = true
-		if u := yamlfile.Child(n, "uses"); u != nil {
-			name, _, _ := strings.Cut(u.Value, "@")
-			if strings.EqualFold(name, action) {
-				found = append(found, Use{root, job, n})
-				return
-			}
-		}
-		if yamlfile.Child(n, "steps") != nil {
-			job = n
-		}
-		for _, c := range n.Content {
-			walk(c, job)
-		}
+	for _, s := range othertools.Steps(root, action) {
+		found = append(found, Use(s))
 	}
-	walk(root, nil)
 	return found
 }
 

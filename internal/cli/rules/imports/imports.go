@@ -18,6 +18,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/internal/othertools"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
@@ -96,7 +97,7 @@ func Run(o Options) error {
 		return command.Usagef("%[1]s exists; --force overwrites it. For the rules of several tools in one file, move %[1]s away and "+
 			"run foreman init, which imports the configurations of all of them", o.Output)
 	}
-	req := importer.Request{Tool: o.Tool}
+	req := othertools.Request{Tool: o.Tool}
 	if req.File, err = source(o.Env.Stdin, dir, o.File); err != nil {
 		return err
 	}
@@ -170,19 +171,19 @@ func (o Options) nextSteps(acts, writes []string, shadow bool) string {
 }
 
 // source reads a file that the user names.
-func source(stdin io.Reader, dir, name string) (importer.Source, error) {
+func source(stdin io.Reader, dir, name string) (othertools.Source, error) {
 	if name == "-" {
 		if stdin == nil {
-			return importer.Source{Name: "standard input"}, nil
+			return othertools.Source{Name: "standard input"}, nil
 		}
 		data, err := files.ReadAll(stdin, "standard input", yamlfile.MaxSize)
-		return importer.Source{Name: "standard input", Data: data}, files.Unreadable(err)
+		return othertools.Source{Name: "standard input", Data: data}, files.Unreadable(err)
 	}
 	data, err := files.Read(process.Below(dir, name), yamlfile.MaxSize)
 	if err != nil {
-		return importer.Source{}, command.Usage(err)
+		return othertools.Source{}, command.Usage(err)
 	}
-	return importer.Source{Name: name, Data: data}, nil
+	return othertools.Source{Name: name, Data: data}, nil
 }
 
 // maxReported bounds the list on standard error. The written file has a longer one.

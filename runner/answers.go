@@ -14,7 +14,6 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner/internal/command"
-	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/runner/internal/proposal"
 	"github.com/org/foreman-action/triage"
@@ -48,21 +47,18 @@ func (s setup) editOf(d triage.Delivery) (ticks []proposal.Tick, why string) {
 	if d.Key() != "issue_comment.edited" {
 		return nil, ""
 	}
-	m, marked := history.ParseMarker(d.Comment.Body)
-	if !marked || m.Key != proposal.Key || !text.SameLogin(d.Comment.Author, s.login()) {
-		when := s.c.Agent.When
-		if s.o.Agent.AnswersAll || s.ruleset().Names(d.RuleName(), d.Action) || s.o.Agent.Agent != nil && when != nil && strings.Contains(when.String(), d.Action) {
-			return nil, ""
-		}
+	switch AnsweringOf(d, s.login()) {
+	case Answer:
+		return proposal.Ticked(before(d), d.Comment.Body), ""
+	case OwnComment:
 		return nil, notAnAnswer
+	case NoAnswer:
 	}
-	if d.Sender.Type != "User" || strings.HasSuffix(d.Sender.Login, "[bot]") || text.SameLogin(d.Sender.Login, s.login()) {
-		return nil, notAnAnswer
+	when := s.c.Agent.When
+	if s.o.Agent.AnswersAll || s.ruleset().Names(d.RuleName(), d.Action) || s.o.Agent.Agent != nil && when != nil && strings.Contains(when.String(), d.Action) {
+		return nil, ""
 	}
-	if ticks = proposal.Ticked(before(d), d.Comment.Body); len(ticks) == 0 {
-		return nil, notAnAnswer
-	}
-	return ticks, ""
+	return nil, notAnAnswer
 }
 
 // before returns the text of the event's comment before the edit; empty: unknown.
@@ -126,10 +122,10 @@ func (a decider) tick(ctx context.Context, ticks []proposal.Tick) (dec decided, 
 }
 
 // accept adds the actions of accepted proposals to a decision. On a closed issue, proposals for open
-// issues are overtaken.
+// issues are overtaken, except closes that an earlier attempt may have carried out.
 func (a decider) accept(d plan.Decision, ans *answers, list []memory.Proposal) plan.Decision {
 	for _, p := range list {
-		if a.d.Issue.State == "closed" && !proposal.OnClosed(p) {
+		if a.d.Issue.State == "closed" && !proposal.OnClosed(p) && !(a.reads.resumed && closes(p)) {
 			ans.overtaken = append(ans.overtaken, p)
 			continue
 		}
@@ -144,6 +140,14 @@ func (a decider) accept(d plan.Decision, ans *answers, list []memory.Proposal) p
 		}
 	}
 	return d
+}
+
+// closes reports whether a proposal closes the issue.
+func closes(p memory.Proposal) bool {
+	return slices.ContainsFunc(p.Actions(), func(item protocol.ActionItem) bool {
+		spec, _ := protocol.SpecOf(item.Type)
+		return spec.Closes()
+	})
 }
 
 // acceptance returns the yes to a proposal.

@@ -315,15 +315,9 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 	return join(d, asked, res), nil
 }
 
-// waits reports whether proposals of the agent wait for an answer. Then the agent is asked again only if
-// the issue is new, was edited or reopened, or if a person asks for it: its condition may hold until the
-// proposals are answered.
+// waits reports whether the agent is not asked because its proposals wait for an answer; see [AgentWaits].
 func (a decider) waits(ctx context.Context, e triage.Delivery) bool {
-	if !e.Happened() || e.Name == triage.EventIssues && slices.Contains([]string{"opened", "edited", "reopened"}, e.Action) {
-		return false
-	}
-	rec := a.reads.Record(ctx)
-	return slices.ContainsFunc(rec.Pending(), func(p memory.Proposal) bool { return p.Source == "" })
+	return !asksAnyway(e) && AgentWaits(a.reads.Record(ctx), e, false)
 }
 
 // wantsAgent reports whether the agent is asked: as agent.when decides, or by default if no rule
@@ -513,8 +507,7 @@ func joined(first, second rules.Result) rules.Result {
 // none.
 func (a decider) commands(ctx context.Context, dec *decided) (command.Commands, error) {
 	c := a.d.Comment
-	if a.d.Key() != "issue_comment.created" || !text.SameLogin(c.Author, a.d.Sender.Login) ||
-		a.d.Sender.Type == "Bot" || strings.HasSuffix(c.Author, "[bot]") {
+	if !mayCommand(a.d) {
 		return command.Commands{}, nil
 	}
 	list := command.Parse(c.Body, a.ruleset().Knows)

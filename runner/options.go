@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,12 @@ type Options struct {
 	// NoBoxes means that edits of comments are not reported with their sender, as by polling. Then people
 	// answer proposals by commands alone, and the comment with the proposals has no boxes.
 	NoBoxes bool
+	// AcceptedClose means that accepted proposals may close issues although AllowClose of the policy is
+	// false: the policy is that of rules, and an agent that may close can have proposed it.
+	AcceptedClose bool
+	// Panels is shared by Runners of one process, so that each knows what the others saw. Nil: the
+	// Runner has its own.
+	Panels *Panels
 	// Audit is called once with the record of the decision, before the first call that acts on it.
 	// Its error stops the run.
 	Audit func(Audit) error
@@ -161,7 +168,7 @@ type setup struct {
 	c       config.Config
 	dry     bool                    // nothing is written, because the caller or the mode asks for it
 	tryOnly bool                    // the caller asks for a dry run
-	panels  *panels                 // where GitHub's panel of suggestions is on; never nil
+	panels  *Panels                 // where GitHub's panel of suggestions is on; never nil
 	posted  *atomic.Pointer[string] // author of the comments that this Runner posted; never nil
 	settled time.Time               // time after which a write of an earlier attempt can no longer take effect
 	labels  *labels.Index           // labels of the repository, shared by all attempts; nil: each attempt looks them up itself
@@ -171,7 +178,7 @@ type setup struct {
 }
 
 func newSetup(o Options) setup {
-	s := setup{o: o, tryOnly: o.DryRun, posted: &atomic.Pointer[string]{}, panels: &panels{}}
+	s := setup{o: o, tryOnly: o.DryRun, posted: &atomic.Pointer[string]{}, panels: cmp.Or(o.Panels, &Panels{})}
 	if o.Config != nil {
 		s.c = *o.Config
 	}

@@ -56,9 +56,9 @@ func (a attempt) rationales(ctx context.Context, dec decided, p plan.Plan) map[s
 	return a.c.Rules.Rationale(ctx, f, ids...)
 }
 
-// panels are the repositories whose GitHub panel of suggestions was seen to be on. It is safe for concurrent
-// use.
-type panels struct {
+// Panels are the repositories whose GitHub panel of suggestions was seen to be on within the last day. The
+// zero value has none. It is safe for concurrent use, and must not be copied after its first use.
+type Panels struct {
 	mu   sync.Mutex
 	seen map[string]time.Time // when it was last seen, by repository
 }
@@ -68,7 +68,7 @@ const panelTime = 24 * time.Hour
 
 // on reports whether the panel of a repository is on, as events of the timeline show. Nil: the timeline was
 // not read.
-func (p *panels) on(repo string, t *triage.Timeline, now time.Time) bool {
+func (p *Panels) on(repo string, t *triage.Timeline, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -161,12 +161,16 @@ func (n proposing) put(r *memory.Record) {
 }
 
 // resultOf returns what became of an accepted proposal. It stays pending if an action failed, so that a
-// later attempt or another answer carries it out.
+// later attempt or another answer carries it out. What holds after an earlier attempt counts as carried out
+// by that attempt, which could not record it.
 func (n proposing) resultOf(number int) (state memory.ProposalState, why string) {
 	state, why = memory.Overtaken, ""
-	for _, r := range n.out.Results {
+	for i, r := range n.out.Results {
 		if r.Proposal != number || r.AcceptedBy == "" {
 			continue
+		}
+		if n.a.reads.resumed && n.out.Steps[i].Holds && r.State == triage.Skipped {
+			r.State = triage.Already
 		}
 		switch r.State {
 		case triage.Done, triage.Noted, triage.Already:
@@ -349,6 +353,74 @@ func (a *recorder) show(ctx context.Context, rep *Report, n proposing, r memory.
 	}
 	rep.fail(err)
 	return err
+}
+
+// Tidy brings the proposals of an issue up to date without an event: those that are too old or need no
+// answer any more end, and a missing comment with the proposals is posted. d needs only the repository and
+// the number of the issue; nothing is decided. It does nothing if no proposal waits.
+func (r *Runner) Tidy(ctx context.Context, id TaskIdentity, d triage.Delivery) (Report, error) {
+	s, err := r.forCall(id, d)
+	rep := newReport(s, d)
+	rep.skip("no proposal waits on the issue")
+	if err != nil {
+		rep.fail(err)
+		return rep, err
+	}
+	if s.dry || s.o.Memory.Store == nil {
+		return rep, nil
+	}
+	loading, cancel := context.WithTimeout(ctx, loadTime)
+	defer cancel()
+	rec, err := s.o.Memory.Store.Load(loading, d.FullRepo(), d.Number)
+	switch {
+	case errors.Is(err, memory.ErrNotFound) || err == nil && len(rec.Pending()) == 0:
+		return rep, nil
+	case err != nil:
+		err = fmt.Errorf("read the proposals: %w", err)
+		rep.fail(err)
+		return rep, err
+	}
+	rep.skip("brought the proposals up to date")
+	return rep, s.tidy(ctx, &rep, d, rec)
+}
+
+// tidy brings the proposals of an issue, which r has, up to date. On an issue that is gone they only
+// expire.
+func (s setup) tidy(ctx context.Context, rep *Report, d triage.Delivery, r memory.Record) error {
+	d, err := fetch(ctx, s, d)
+	switch {
+	case errors.Is(err, triage.ErrGone):
+		rep.skip(triage.ErrGone.Error())
+		err = s.update(ctx, d.Ref(), func(r *memory.Record) error {
+			r.Expire(s.o.Clock.Now().UTC())
+			return nil
+		})
+	case err == nil:
+		rep.IssueURL, rep.Title = d.Issue.URL, d.Issue.Title
+		rec := recorder{attempt: newAttempt(s, d, nil, rep.warnf)}
+		err = rec.tidy(ctx, rep, r)
+	}
+	if err != nil {
+		err = fmt.Errorf("bring the proposals up to date: %w", err)
+		rep.fail(err)
+	}
+	return err
+}
+
+// tidy ends the proposals of r that need no answer any more, and brings the comment up to date. The
+// timeline is read only if it can show that people accepted a proposal in GitHub's panel.
+func (a *recorder) tidy(ctx context.Context, rep *Report, r memory.Record) error {
+	if slices.ContainsFunc(r.Pending(), func(p memory.Proposal) bool { return p.Carrier == triage.CarrierGitHub }) {
+		if _, err := a.reads.Timeline(ctx); err != nil {
+			return err
+		}
+	}
+	n := proposing{a: *a}
+	saved, err := a.save(ctx, nil, deferral{a: *a}, n)
+	if err != nil {
+		return err
+	}
+	return a.show(ctx, rep, n, saved)
 }
 
 // tidies reports whether the event can end proposals although no action results: the issue was closed,

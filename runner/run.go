@@ -305,7 +305,7 @@ func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory
 func input(a attempt, dec decided) plan.Input {
 	in := plan.Input{
 		Decision: dec.Decision, Issue: *a.d.Issue, Policy: a.c.Policy, Own: ownSpecs(a.o.Actions),
-		MayComment: dec.Retriaged || mayComment(a), AgentMayComment: a.o.Agent.AnswersAll,
+		MayComment: dec.Retriaged || mayComment(a), AgentMayComment: a.o.Agent.AnswersAll, AcceptedClose: a.o.AcceptedClose,
 		CommentID: a.d.Comment.ID,
 	}
 	if a.dry {

@@ -536,7 +536,7 @@ func (s *sweep) closeOn(ctx context.Context, n int) {
 	open, due := schedule.Due(r, s.o.Clock.Now())
 	s.Waiting += min(1, len(open)-len(due))
 	if outstanding(r, s.o.Clock.Now()) {
-		s.tidy(ctx, n)
+		s.tidy(ctx, r)
 	}
 	if len(due) == 0 {
 		return
@@ -578,31 +578,17 @@ func (s *sweep) closeOn(ctx context.Context, n int) {
 	}
 }
 
-// tidy brings the proposals of one issue up to date.
-func (s *sweep) tidy(ctx context.Context, n int) {
+// tidy brings the proposals of a record up to date.
+func (s *sweep) tidy(ctx context.Context, r memory.Record) {
 	if s.dry {
 		return
 	}
-	rep := s.report(n, "proposals")
-	d, err := s.event(ctx, n)
-	if errors.Is(err, triage.ErrGone) {
-		return
+	rep := s.report(r.Issue, "proposals")
+	d := s.d
+	d.Number = r.Issue
+	if err := s.forTask(rep.TaskID).tidy(ctx, &rep, d, r); err != nil {
+		s.take(rep, err)
 	}
-	if err == nil {
-		rep.IssueURL, rep.Title = d.Issue.URL, d.Issue.Title
-		rec := recorder{attempt: newAttempt(s.forTask(rep.TaskID), d, nil, rep.warnf)}
-		var saved memory.Record
-		p := proposing{a: rec}
-		if saved, err = rec.save(ctx, nil, deferral{a: rec}, p); err == nil {
-			err = rec.show(ctx, &rep, p, saved)
-		}
-	}
-	if err == nil {
-		return
-	}
-	err = fmt.Errorf("bring the proposals up to date: %w", err)
-	rep.fail(err)
-	s.take(rep, err)
 }
 
 // dropped is the beginning of the reason for a close that is not carried out.

@@ -93,10 +93,14 @@ func (d Delivery) encode(issue Snapshot) (map[string]json.RawMessage, error) {
 		values[key] = map[string]string{field: value}
 	}
 	if c := d.Comment; c != (Comment{}) {
-		values["comment"] = map[string]any{
+		comment := map[string]any{
 			"id": c.ID, "body": c.Body, "user": account{c.Author, c.AuthorType}, "author_association": c.Association, "html_url": c.URL,
 			"updated_at": d.At,
 		}
+		if !c.CreatedAt.IsZero() {
+			comment["created_at"] = c.CreatedAt
+		}
+		values["comment"] = comment
 	}
 	payload := make(map[string]json.RawMessage, len(values))
 	for key, value := range values {

@@ -32,6 +32,7 @@ type Maker struct {
 	commentID int64
 	// mayComment, agentMay and direct are as in Input.
 	mayComment, agentMay, direct bool
+	acceptedClose                bool // as in Input
 }
 
 // NewMaker returns a Maker for the issue and the policy of an input.
@@ -44,7 +45,7 @@ func NewMaker(in Input) *Maker {
 	}
 	return &Maker{
 		policy: in.Policy, own: in.Own, decided: map[string]int{}, limits: limits, used: map[string]int{}, comments: map[string]int{}, said: map[string]bool{},
-		now: outcome.StateOf(in.Issue), issue: in.Issue, commentID: in.CommentID, mayComment: in.MayComment, agentMay: in.AgentMayComment, direct: in.Direct,
+		now: outcome.StateOf(in.Issue), issue: in.Issue, commentID: in.CommentID, mayComment: in.MayComment, agentMay: in.AgentMayComment, direct: in.Direct, acceptedClose: in.AcceptedClose,
 	}
 }
 
@@ -226,7 +227,7 @@ func (m *Maker) allowed(s *Step, labels []string) []string {
 
 func (m *Maker) judgeClose(s *Step) {
 	switch {
-	case !m.policy.AllowClose:
+	case !m.policy.AllowClose && (s.Accepted == nil || !m.acceptedClose):
 		s.set(triage.Skip, "closing is not allowed: policy.allow_close (input allow-close) is false")
 	case m.now.Open():
 	case m.issue.State != "closed", outcome.RecordOnly(s.Effect), outcome.Holds(s.Effect, m.now):

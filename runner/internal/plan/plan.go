@@ -111,6 +111,8 @@ type Input struct {
 	NoNotes, NoSchedule string
 	// Direct means that the program itself asks for the actions, so that none is proposed.
 	Direct bool
+	// AcceptedClose means that accepted proposals may close the issue although the policy forbids it.
+	AcceptedClose bool
 }
 
 // Make checks every action of a decision against the policy and the issue in the event.

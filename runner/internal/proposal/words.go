@@ -12,12 +12,18 @@ import (
 
 // Words describes a proposal for people, in Markdown on one line: "add the label `bug`". Several actions
 // are joined.
-func Words(p memory.Proposal) string {
+func Words(p memory.Proposal) string { return join(p, "post the comment below") }
+
+// Alone is like Words, for a place that does not show the text of a comment.
+func Alone(p memory.Proposal) string { return join(p, "post a comment") }
+
+// join describes the actions of a proposal. posts describes a comment beside another action.
+func join(p memory.Proposal, posts string) string {
 	parts := []string{words(p.Action)}
 	for _, a := range p.Group {
 		w := words(a)
 		if spec, _ := outcome.SpecOf(a.Type); spec.Posts() {
-			w = "post the comment below"
+			w = posts
 		}
 		if memory.HashAction(a) != memory.HashAction(p.Action) && !slices.Contains(parts, w) {
 			parts = append(parts, w)

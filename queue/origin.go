@@ -6,6 +6,9 @@ import "encoding/json"
 const (
 	SourceWebhook = "webhook"
 	SourcePoll    = "poll"
+	// SourceProposals is the harness itself, without an event: proposals of the issue are too old, or
+	// the comment with them is missing. The task has no decision.
+	SourceProposals = "proposals"
 )
 
 // An Origin is the data of an event that a harness stores beside the task: Task.Origin is its JSON.
@@ -15,7 +18,7 @@ type Origin struct {
 	Event    string `json:"event"`
 	Delivery string `json:"delivery,omitempty"` // id of the webhook's delivery; empty: none
 	Trace    string `json:"trace,omitempty"`    // a W3C traceparent; empty: none
-	Source   string `json:"source,omitempty"`   // SourceWebhook or SourcePoll
+	Source   string `json:"source,omitempty"`   // such as SourceWebhook
 }
 
 // ParseOrigin parses the origin of a task. Rows of other programs have none, or another format: no

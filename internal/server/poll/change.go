@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -52,6 +53,27 @@ func (f filter) marked(e triage.TimelineEvent) bool {
 type change struct {
 	action string // empty: there is none
 	sender triage.Actor
+	// answers are people's comments that answer proposals, in order, and since is the time from which
+	// they were looked for.
+	answers []triage.TimelineEvent
+	since   int64
+}
+
+// answerEvent returns the event of a comment that answers proposals. i is the issue.
+func answerEvent(repo triage.Repo, i triage.Snapshot, e triage.TimelineEvent) triage.Delivery {
+	return triage.Delivery{
+		Event: triage.Event{
+			Name: triage.EventIssueComment, Action: "created", At: e.At,
+			Comment: triage.Comment{ID: e.ID, Body: e.Body, Author: e.Actor, AuthorType: e.ActorType, Association: e.Association, URL: e.URL, CreatedAt: e.At},
+		},
+		Repo: repo, Number: i.Number, Sender: triage.Actor{Login: e.Actor, Type: e.ActorType},
+	}.WithIssue(i)
+}
+
+// answers reports whether an event of a timeline is a new comment that answers proposals.
+func answers(e triage.TimelineEvent, since int64, bot string) bool {
+	return e.Kind == "commented" && e.At.Unix() > since &&
+		runner.AnsweringOf(answerEvent(triage.Repo{}, triage.Snapshot{}, e), bot) == runner.Answer
 }
 
 // newChange returns the change of an issue. opened: it was opened since the last poll. The
@@ -87,10 +109,11 @@ type activity struct {
 	others   bool         // others changed it, or may have
 	reopened bool         // others reopened it
 	by       triage.Actor // the last other account, people before bots; empty: unknown
-	last     int64        // our last change; 0: there is none
+	last     int64        // our last change, or the last answer; 0: there is none
+	answers  []triage.TimelineEvent
 }
 
-// onlyOurs reports whether all changes of the issue are our own.
+// onlyOurs reports whether all changes of the issue are our own, or answers to proposals.
 func (a activity) onlyOurs(i triage.Issue) bool {
 	return !a.others && a.last > 0 && i.UpdatedAt.Unix() <= a.last+updateLag
 }
@@ -119,6 +142,10 @@ func summarize(t triage.Timeline, since int64, f filter) activity {
 		}
 		if f.own(e.Actor) || e.Kind == "commented" && f.marked(e) {
 			a.last = max(a.last, at)
+			continue
+		}
+		if answers(e, since, f.bot) {
+			a.answers, a.last = append(a.answers, e), max(a.last, at)
 			continue
 		}
 		a.others = true

@@ -48,7 +48,7 @@ func (h *handler) handle(ctx context.Context, c *cursor, i triage.Snapshot, p po
 		return true, nil
 	}
 	d, err := h.detect(ctx, i.Issue, last, p)
-	if err == nil && d.action != "" {
+	if err == nil {
 		task, err = h.handOn(ctx, i, d)
 	}
 	if err != nil {
@@ -82,14 +82,38 @@ func (h *handler) detect(ctx context.Context, i triage.Issue, last taskSnapshot,
 	// Timelines do not contain the opening.
 	a.others = a.others || i.CreatedAt.Unix() > since
 	if wrote && a.onlyOurs(i) && !last.edited(i) {
-		h.log.DebugContext(ctx, "issue skipped: all changes are our own", "issue", i.Number)
-		return change{}, nil
+		h.log.DebugContext(ctx, "issue skipped: all changes are our own, or answers to proposals", "issue", i.Number)
+		return change{answers: a.answers, since: since}, nil
 	}
-	return newChange(i, p.Opened, a), nil
+	c := newChange(i, p.Opened, a)
+	c.answers, c.since = a.answers, since
+	return c, nil
 }
 
-// handOn creates the task for a change.
+// handOn creates the tasks for a change: one for each answer to proposals, and one for the other changes.
+// Only the last task has the time of the issue, and the others have an earlier one. So after a kill in
+// between, the next poll finds what was not handed on.
 func (h *handler) handOn(ctx context.Context, i triage.Snapshot, c change) (made bool, err error) {
+	for n, e := range c.answers {
+		at := i
+		if n < len(c.answers)-1 || c.action != "" {
+			at.UpdatedAt, at.Raw = time.Unix(c.since, 0).UTC(), nil
+		}
+		took, err := h.take(ctx, answerEvent(h.reader.repo, at, e), fmt.Sprintf("%s#%d/comment/%d", h.dedup, i.Number, e.ID))
+		if err != nil {
+			return false, fmt.Errorf("take a comment on issue %d: %w", i.Number, err)
+		}
+		made = made || took
+	}
+	if c.action == "" {
+		return made, nil
+	}
+	took, err := h.handOnChange(ctx, i, c)
+	return made || took, err
+}
+
+// handOnChange creates the task for the changes that are no answers.
+func (h *handler) handOnChange(ctx context.Context, i triage.Snapshot, c change) (made bool, err error) {
 	e, err := triage.NewIssueEvent(c.action, h.reader.repo, i, c.sender)
 	if err != nil {
 		return false, err

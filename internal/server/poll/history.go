@@ -55,14 +55,20 @@ func (h history) newestTask(ctx context.Context, issue int) (last taskSnapshot, 
 	if len(list) == 0 {
 		return taskSnapshot{}, false, nil
 	}
-	d, err := h.tasks.Inspect(ctx, list[0].ID)
-	if errors.Is(err, queue.ErrNotFound) { // it was purged in the meantime
-		return taskSnapshot{}, false, nil
+	for _, t := range list {
+		d, err := h.tasks.Inspect(ctx, t.ID)
+		if errors.Is(err, queue.ErrNotFound) { // it was purged in the meantime
+			return taskSnapshot{}, false, nil
+		}
+		if err != nil {
+			return taskSnapshot{}, false, fmt.Errorf("read the last task of issue %d: %w", issue, err)
+		}
+		// A task without an event does not contain the issue.
+		if from, err := queue.ParseOrigin(d.Origin); err != nil || from.Source != queue.SourceProposals {
+			return parseSnapshot(d.Message), false, nil
+		}
 	}
-	if err != nil {
-		return taskSnapshot{}, false, fmt.Errorf("read the last task of issue %d: %w", issue, err)
-	}
-	return parseSnapshot(d.Message), false, nil
+	return taskSnapshot{exists: true}, false, nil
 }
 
 // parseSnapshot decodes the message of a task. If that fails, it only reports that there is a task.
@@ -90,7 +96,8 @@ func parseSnapshot(message []byte) taskSnapshot {
 	return s
 }
 
-// wrote reports whether Foreman may have written to an issue, and when it last decided on it.
+// wrote reports whether Foreman may have written to an issue or proposed something there, and when it last
+// decided on it.
 func (h history) wrote(ctx context.Context, issue int, last taskSnapshot) (bool, time.Time) {
 	if h.memory == nil {
 		return last.exists, time.Time{}
@@ -101,7 +108,7 @@ func (h history) wrote(ctx context.Context, issue int, last taskSnapshot) (bool,
 		return !errors.Is(err, memory.ErrNotFound), time.Time{}
 	}
 	var decided time.Time
-	wrote := r.Earlier != nil && len(r.Earlier.Done) > 0
+	wrote := r.Earlier != nil && len(r.Earlier.Done) > 0 || len(r.Proposals) > 0 || r.ProposalComment != 0
 	for _, t := range r.Tasks {
 		decided = t.At
 		wrote = wrote || slices.ContainsFunc(t.Actions, func(a memory.Action) bool { return a.Result == triage.Done })

@@ -98,6 +98,7 @@ type story struct {
 	made   []string       // tasks made by this poll
 	before map[int]string // steps to run before the n-th list request of a poll
 	lists  int
+	takes  int // if more than 0, the number of the event at which the queue is unavailable
 }
 
 func newStory(t *testing.T, options string) *story {
@@ -128,9 +129,18 @@ func newStory(t *testing.T, options string) *story {
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		Log:   slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Take: func(ctx context.Context, e triage.Delivery, dedup string) (bool, error) {
+			if s.takes > 0 {
+				if s.takes--; s.takes == 0 {
+					return false, queue.ErrUnavailable
+				}
+			}
 			got, err := in.Take(ctx, intake.Arrival{Event: e, Origin: queue.Origin{Source: queue.SourcePoll}, Dedup: dedup})
 			if err == nil {
-				s.made = append(s.made, fmt.Sprintf("%s #%d %s", e.Action, e.Number, got.Result))
+				what := e.Action
+				if e.HasComment() {
+					what = e.Comment.Body + " of " + e.Comment.Author + " for " + strconv.Quote(got.Agent)
+				}
+				s.made = append(s.made, strings.TrimSpace(fmt.Sprintf("%s #%d %s %s", what, e.Number, got.Result, got.Reason)))
 			}
 			return got.Task != "", err
 		},
@@ -313,7 +323,7 @@ func (s *story) finish(n int, end func(queue.Info)) {
 		s.Fatal(err)
 	}
 	for _, t := range list {
-		if t.State == queue.Pending {
+		if t.State == queue.Pending || t.State == queue.Completed {
 			end(t)
 		}
 	}

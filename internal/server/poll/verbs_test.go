@@ -6,6 +6,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/triage"
 )
@@ -13,8 +14,10 @@ import (
 // actions returns the verbs that do not concern one issue.
 func actions() map[string]func(s *story, args []string) {
 	return map[string]func(s *story, args []string){
-		"poll":    func(s *story, _ []string) { s.poll() },
-		"pass":    func(s *story, a []string) { s.clock.Advance(s.duration(a[0])) },
+		"poll": func(s *story, _ []string) { s.poll() },
+		"pass": func(s *story, a []string) { s.clock.Advance(s.duration(a[0])) },
+		// takes 2: the queue is unavailable at the second event from now that is handed on.
+		"takes":   func(s *story, a []string) { s.takes = s.number(a[0]) },
 		"restart": func(s *story, _ []string) { s.restart() },
 		// kill 2: the process is killed before its second save of the cursor from now.
 		"kill": func(s *story, a []string) { s.kept.kill = s.number(a[0]) },
@@ -99,6 +102,26 @@ func changes() map[string]func(s *story, n int, a []string) {
 				}
 			})
 		},
+		// proposed 7 docs: the memory records a proposal of an agent, shown in a comment.
+		"proposed": func(s *story, n int, a []string) {
+			id := s.gh.Repo(repo).AddComment(n, bot, "<!-- foreman:v1 task=00000000-0000-4000-8000-000000000000 comment=0 key=foreman-suggestions -->\n\nForeman proposes")
+			item, err := protocol.NewAction(protocol.ActionAddLabel, map[string]any{"label": a[0]})
+			if err != nil {
+				s.Fatal(err)
+			}
+			_, err = memory.Update(s.Context(), s.memory, repo, n, func(r *memory.Record) error {
+				r.Put(memory.Task{ID: "1", At: s.clock.Now(), Event: "issues.opened", Decision: "act", By: "agent", Status: "suggested",
+					Actions: []memory.Action{{Type: "add_label", Values: a, Result: triage.Suggested}}})
+				r.Propose(memory.Proposal{
+					ID: "p-" + a[0], At: s.clock.Now(), Expires: s.clock.Now().Add(720 * time.Hour), Action: item, Carrier: triage.CarrierComment,
+				})
+				r.ProposalComment = id
+				return nil
+			})
+			if err != nil {
+				s.Fatal(err)
+			}
+		},
 		// acted 7: the memory records that Foreman labeled issue 7.
 		"acted": func(s *story, n int, _ []string) {
 			_, err := memory.Update(s.Context(), s.memory, repo, n, func(r *memory.Record) error {
@@ -117,8 +140,10 @@ func changes() map[string]func(s *story, n int, a []string) {
 func (s *story) end(t queue.Info) {
 	s.Helper()
 	ctx := s.Context()
-	if _, err := s.queue.Complete(ctx, queue.Ref{ID: t.ID}, []byte(`{}`)); err != nil {
-		s.Fatal(err)
+	if t.State == queue.Pending { // a task without an agent is completed at once
+		if _, err := s.queue.Complete(ctx, queue.Ref{ID: t.ID}, []byte(`{}`)); err != nil {
+			s.Fatal(err)
+		}
 	}
 	list, err := s.queue.LeaseDecisions(ctx, queue.DrainOptions{Owner: "test", Lease: time.Minute, Limit: 1000})
 	if err != nil {

@@ -119,6 +119,13 @@ func (o Options) agent(repo, canonical string) (Agent, bool) {
 	return o.Agents[i], true
 }
 
+// mayClose reports whether any agent of a repository may close issues.
+func (o Options) mayClose(repo string) bool {
+	return slices.ContainsFunc(o.Agents, func(a Agent) bool {
+		return a.AllowClose && (a.Repos == nil || contains(a.Repos, repo))
+	})
+}
+
 // has reports whether decisions on a repository are carried out.
 func (o Options) has(repo string) bool {
 	return o.Repos == nil || contains(o.Repos, repo) || slices.ContainsFunc(o.Agents, func(a Agent) bool { return contains(a.Repos, repo) })

@@ -26,6 +26,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/internal/server/background"
 	"github.com/org/foreman-action/internal/server/dispatch"
@@ -71,6 +72,13 @@ type Options struct {
 	// Memory has the history of issues, for the agents. Nil: tasks have no summary, and decisions to
 	// leave something alone for ever are not kept.
 	Memory memory.Store
+	// Agenda lists the issues with proposals, usually those in Memory, so that proposals in Repos that
+	// nobody answered expire, and a missing comment with proposals is posted. Nil: this happens at the
+	// next event of the issue.
+	Agenda memory.Agenda
+	// NoBoxes means that Enqueue gets no edits of comments with their sender, as from polling. Then the
+	// comment with the proposals of an issue has no boxes to tick, and people answer by commands.
+	NoBoxes bool
 	// Journal records each write before and after it is made, so that none is made twice. Required;
 	// [memory.NewJournal] forgets it with the process.
 	Journal memory.Journal
@@ -180,7 +188,15 @@ func New(o Options) (*Harness, error) {
 	claims := h.intake.RefreshSummaries(o.Queue)
 	l, known := o.Limits, o.known()
 	name, _ := os.Hostname() // only used in logs
+	agenda := o.Agenda
+	if o.Config.Mode == config.ModeShadow {
+		agenda = nil // nothing is written, so nothing is proposed
+	}
 	h.services, err = background.New(background.Options{
+		Agenda: agenda, Repos: o.Repos, TakeProposals: func(ctx context.Context, repo string, issue int, dedup string) error {
+			_, err := h.intake.TakeProposals(ctx, repo, issue, dedup)
+			return err
+		},
 		Queue: claims, Owner: fmt.Sprintf("%s/%d", name, os.Getpid()), Cursors: o.Cursors,
 		ClaimTimeout: l.Claim, Lease: l.Lease, MaxClaims: l.Claims, MaxClaim: l.LongestClaim, MaxTries: l.Tries,
 		Now: o.Now, Observe: o.Observe, Log: o.Log,
@@ -325,12 +341,19 @@ func (l Limits) check() error {
 	return nil
 }
 
-// rules returns a function that reports whether the rules listen to an event; nil: there are no rules.
+// rules returns a function that reports whether the rules listen to an event; nil: there are no rules. An
+// edit of a comment counts only if a rule names it, because a rule for all comments does not mean edits.
 func (o Options) rules() func(name, action string) bool {
 	if o.Config.Rules.Len() == 0 {
 		return nil
 	}
-	return o.Config.Rules.Listens
+	named := (*ruleset.Set)(o.Config.Rules).Rules()
+	return func(name, action string) bool {
+		if name == triage.EventIssueComment && action == "edited" {
+			return named.Names(name, action)
+		}
+		return o.Config.Rules.Listens(name, action)
+	}
 }
 
 // issue returns the function that reads an issue; nil: there is no host.
@@ -360,7 +383,7 @@ func (o Options) settings(ctx context.Context, repo, agent string) (executor.Set
 	if a, ok := o.agent(repo, agent); ok {
 		c.Policy.AllowClose = a.AllowClose
 	}
-	s := executor.Settings{Config: &c, Identity: strings.ToLower(o.Login)}
+	s := executor.Settings{Config: &c, Identity: strings.ToLower(o.Login), NoBoxes: o.NoBoxes, AcceptedClose: o.mayClose(repo)}
 	if o.Host != nil {
 		owner, name, _ := strings.Cut(repo, "/")
 		var err error

@@ -19,6 +19,7 @@ const (
 	BreakerClosed                // the circuit breaker of Agent closed; it was open for Took
 	GitHubFailed                 // an outage of GitHub began; Status is its cause: foreman_github_outage
 	GitHubRecovered              // an outage of GitHub ended; it lasted for Took
+	ProposalChanged              // proposals by Carrier were made, or ended; Status is the outcome: foreman_proposals_total
 )
 
 // An Observation is one event.
@@ -27,9 +28,11 @@ type Observation struct {
 	Status string
 	Agent  string // the agent concerned; may be empty
 	Repo   string // may be empty
-	N      int    // number of occurrences
-	Took   time.Duration
-	Err    error // why it failed; nil: it did not
+	// Carrier shows the proposals of ProposalChanged: github or comment.
+	Carrier string
+	N       int // number of occurrences
+	Took    time.Duration
+	Err     error // why it failed; nil: it did not
 }
 
 // A Func receives observations. It must be fast, and is called concurrently. Nil discards.

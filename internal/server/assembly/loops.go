@@ -34,7 +34,8 @@ func newHarness(o Options, c connections) (*harness.Harness, error) {
 	agents, repos := agents(s)
 	h := harness.Options{
 		Queue: c.queue, Cursors: c.stores.Queue, Slots: c.stores.Queue,
-		Config: s.Runner, Login: c.account.login, Repos: repos, Agents: agents, Memory: c.stores.Memory, Journal: c.stores.Memory,
+		Config: s.Runner, Login: c.account.login, Repos: repos, Agents: agents, Memory: c.stores.Memory, Agenda: c.stores.Memory, Journal: c.stores.Memory,
+		NoBoxes:      len(s.Server.WebhookSecrets) == 0,
 		Authenticate: claimant, Maintainers: s.Polling.Maintainers == "include",
 		Limits: harness.Limits{
 			Claim: q.ClaimTimeout.Duration(), LongestClaim: q.MaxClaim, Claims: q.MaxRetries, Lease: q.DrainTimeout.Duration(), Tries: q.MaxDrains,

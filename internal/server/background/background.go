@@ -17,7 +17,9 @@ import (
 	"github.com/org/foreman-action/internal/server/dispatch"
 	"github.com/org/foreman-action/internal/server/executor"
 	"github.com/org/foreman-action/internal/server/maintenance"
+	"github.com/org/foreman-action/internal/server/proposals"
 	"github.com/org/foreman-action/internal/server/supervisor"
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -39,6 +41,12 @@ type Options struct {
 	Observe      observe.Func
 	Log          *slog.Logger // nil discards
 
+	// Agenda lists the issues with proposals in Repos, and TakeProposals requests work on those of an
+	// issue; see proposals.Options. Nil: proposals only end with an event of their issue.
+	Agenda        memory.Agenda
+	Repos         []string
+	TakeProposals func(ctx context.Context, repo string, issue int, dedup string) error
+
 	Executor    executor.Options
 	Dispatch    dispatch.Options    // Requeue is set to wake Maintenance
 	Maintenance maintenance.Options // Limits and Requeued are set, too
@@ -51,6 +59,7 @@ type Services struct {
 	executor   *executor.Executor
 	dispatcher *dispatch.Dispatcher
 	maintainer *maintenance.Maintainer
+	proposals  *proposals.Keeper // nil: there is no agenda
 	changes    *supervisor.Loop
 	ran        atomic.Bool
 }
@@ -83,6 +92,14 @@ func New(o Options) (*Services, error) {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
 	}
+	if o.Agenda != nil {
+		var err error
+		if s.proposals, err = proposals.NewKeeper(proposals.Options{
+			Agenda: o.Agenda, Repos: o.Repos, Take: o.TakeProposals, Now: o.Now, Observe: o.Observe, Log: o.Log,
+		}); err != nil {
+			return nil, err
+		}
+	}
 	return s, nil
 }
 
@@ -97,6 +114,9 @@ func (s *Services) Run(ctx context.Context) error {
 	all.Go(func() { s.maintainer.Run(ctx) })
 	all.Go(func() { s.executor.Run(ctx) })
 	all.Go(func() { s.dispatcher.Run(ctx) })
+	if s.proposals != nil {
+		all.Go(func() { s.proposals.Run(ctx) })
+	}
 	all.Wait()
 	return nil
 }
@@ -106,7 +126,11 @@ func (s *Services) Wake() { s.executor.Wake() }
 
 // Health returns the states of all loops.
 func (s *Services) Health() []supervisor.Health {
-	return append(s.maintainer.Health(), s.changes.Health(), s.executor.Health(), s.dispatcher.Health())
+	list := append(s.maintainer.Health(), s.changes.Health(), s.executor.Health(), s.dispatcher.Health())
+	if s.proposals != nil {
+		list = append(list, s.proposals.Health())
+	}
+	return list
 }
 
 // Outages returns the agents whose circuit breaker is open.

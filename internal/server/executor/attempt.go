@@ -49,6 +49,7 @@ type attempt struct {
 	id      runner.TaskIdentity
 	event   triage.Delivery
 	message *protocol.DecisionMessage // nil: decided without an agent
+	tidies  bool                      // there is no event: the proposals of the issue are brought up to date
 	trace   string
 }
 
@@ -117,10 +118,13 @@ func (a *attempt) parse() error {
 	if origin.Event == "" { // the queue of the published harness stores only the issue
 		origin.Event = triage.EventRepositoryDispatch
 	}
-	a.trace = origin.Trace
+	a.trace, a.tidies = origin.Trace, origin.Source == queue.SourceProposals
 	a.event, err = triage.ParseEvent(triage.EventSource{Name: origin.Event, Repo: dec.Repo, Issue: dec.Issue, Payload: task.Payload})
 	if err != nil {
 		return fmt.Errorf("the event of the task cannot be read: %w", err)
+	}
+	if a.tidies {
+		a.event.Number = dec.Issue
 	}
 	if !strings.EqualFold(a.event.FullRepo(), dec.Repo) || a.event.Number != dec.Issue {
 		return fmt.Errorf("the event is about %s, the task about %s#%d", a.event.Ref(), dec.Repo, dec.Issue)
@@ -193,13 +197,19 @@ func (a *attempt) apply(ctx context.Context, set Settings) (rep runner.Report, e
 		// policy.comment_interval limits its comments.
 		Agent:   runner.AgentOptions{Name: a.dec.Agent, AnswersAll: true},
 		Actions: a.e.o.Actions,
-		Memory:  runner.Memory{Store: a.e.o.Memory, Journal: fence(a.e.o.Journal, a.lease), Required: true, Unscheduled: true},
-		Log:     slog.New(quiet{a.e.o.Log.With("task", a.dec.ID).Handler()}),
+		NoBoxes: set.NoBoxes, AcceptedClose: set.AcceptedClose, Panels: &a.e.panels,
+		Memory: runner.Memory{Store: counted(a.e.o.Memory, a.dec.Agent, a.e.o.Observe), Journal: fence(a.e.o.Journal, a.lease), Required: true, Unscheduled: true},
+		Log:    slog.New(quiet{a.e.o.Log.With("task", a.dec.ID).Handler()}),
 	})
 	if err != nil {
 		return runner.Report{Status: runner.StatusFailed}, &permanentError{err}
 	}
-	rep, err = r.Apply(effect.WithGate(ctx, a.admit(set.Identity)), a.id, a.event, a.message)
+	gated := effect.WithGate(ctx, a.admit(set.Identity))
+	if a.tidies {
+		rep, err = r.Tidy(gated, a.id, a.event)
+		return rep, a.judge(set.Identity, rep, err)
+	}
+	rep, err = r.Apply(gated, a.id, a.event, a.message)
 	if err == nil && rep.Reason == triage.ErrGone.Error() && a.writes() {
 		// A run of the action would end here. But the token may have lost its access only for a while,
 		// so the decision must be retried.

@@ -25,6 +25,7 @@ type Executor struct {
 	o       Options
 	limiter *ratelimit.Limiter
 	outages outages
+	panels  runner.Panels
 	slots   chan struct{} // holds an element for each decision that is being executed
 	loop    *supervisor.Loop
 	running sync.WaitGroup
@@ -129,6 +130,8 @@ type Settings struct {
 	// Identity names the account that writes. All writes under one name share one rate, because
 	// GitHub limits the writes of each account.
 	Identity string
+	// NoBoxes and AcceptedClose are as in runner.Options.
+	NoBoxes, AcceptedClose bool
 }
 
 // Queue has the calls of queue.Queue that an Executor makes.

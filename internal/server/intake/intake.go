@@ -122,6 +122,11 @@ func New(o Options) (*Intake, error) {
 // that no task can be made of the event.
 func (t *Intake) Take(ctx context.Context, a Arrival) (_ Outcome, err error) {
 	route, reason := t.route(a.Event)
+	var record *memory.Record
+	if reason == "" {
+		record = t.record(ctx, a.Event)
+		route, reason = t.unlessAnswered(a, route, record)
+	}
 	if reason != "" {
 		t.o.Log.DebugContext(ctx, "event skipped", "event", a.Event.Key(), "repo", a.Event.FullRepo(), "issue", a.Event.Number, "reason", reason)
 		return Outcome{Reason: reason}, nil
@@ -130,16 +135,21 @@ func (t *Intake) Take(ctx context.Context, a Arrival) (_ Outcome, err error) {
 		t.o.Log.WarnContext(ctx, "late event skipped, because its issue cannot be read any more", "event", a.Event.Key(), "repo", a.Event.FullRepo(), "issue", a.Event.Number, "error", err)
 		return Outcome{Reason: err.Error()}, nil
 	}
-	task, err := t.task(ctx, a, route)
+	task, err := t.task(ctx, a, route, record)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("take %s of %s: %w", a.Event.Key(), a.Event.Ref(), err)
 	}
+	return t.enqueue(ctx, task, a.Event.Key(), a.Origin.Source)
+}
+
+// enqueue enqueues a task. event and source are for the log.
+func (t *Intake) enqueue(ctx context.Context, task queue.Task, event, source string) (Outcome, error) {
 	got, err := t.o.Queue.Enqueue(ctx, task)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("enqueue the task of %s: %w", a.Event.Ref(), err)
+		return Outcome{}, fmt.Errorf("enqueue the task of %s#%d: %w", task.Repo, task.Issue, err)
 	}
-	log := t.o.Log.With("task", got.ID, "how", string(got.Outcome), "event", a.Event.Key(),
-		"repo", task.Repo, "issue", task.Issue, "agent", task.Agent, "source", a.Origin.Source)
+	log := t.o.Log.With("task", got.ID, "how", string(got.Outcome), "event", event,
+		"repo", task.Repo, "issue", task.Issue, "agent", task.Agent, "source", source)
 	if !got.Ready.IsZero() {
 		log = log.With("held_until", got.Ready)
 	}
@@ -181,8 +191,8 @@ func (t *Intake) current(ctx context.Context, a Arrival, route Route) (triage.De
 	return e.WithIssue(issue), nil
 }
 
-// task returns the task for an event.
-func (t *Intake) task(ctx context.Context, a Arrival, route Route) (queue.Task, error) {
+// task returns the task for an event. record is as Intake.record returns it.
+func (t *Intake) task(ctx context.Context, a Arrival, route Route, record *memory.Record) (queue.Task, error) {
 	id, err := protocol.NewTaskID(t.o.Random)
 	if err != nil {
 		return queue.Task{}, err
@@ -190,7 +200,7 @@ func (t *Intake) task(ctx context.Context, a Arrival, route Route) (queue.Task, 
 	spec := runner.TaskSpec{
 		ID:         id,
 		LLM:        t.o.LLM,
-		Memory:     t.summary(ctx, a.Event),
+		Memory:     t.summary(ctx, record),
 		AllowClose: route.AllowClose,
 	}
 	m, err := runner.Task(a.Event, spec)
@@ -228,19 +238,28 @@ func (t *Intake) task(ctx context.Context, a Arrival, route Route) (queue.Task, 
 	return task, nil
 }
 
-// summary returns the history of an event's issue as text; nil: none, or not available.
-func (t *Intake) summary(ctx context.Context, e triage.Delivery) *string {
+// record returns the memory of an event's issue, which may be empty; nil: it is not available.
+func (t *Intake) record(ctx context.Context, e triage.Delivery) *memory.Record {
 	if t.o.Memory == nil {
-		return nil
+		return &memory.Record{}
 	}
 	record, err := t.o.Memory.Load(ctx, e.FullRepo(), e.Number)
-	if err != nil {
-		if !errors.Is(err, memory.ErrNotFound) {
-			t.o.Log.WarnContext(ctx, "memory unavailable; the task is enqueued without a summary", "repo", e.FullRepo(), "issue", e.Number, "error", err)
-		}
+	switch {
+	case errors.Is(err, memory.ErrNotFound):
+		return &memory.Record{}
+	case err != nil:
+		t.o.Log.WarnContext(ctx, "memory unavailable; the task is enqueued without a summary", "repo", e.FullRepo(), "issue", e.Number, "error", err)
 		return nil
 	}
-	return t.summarize(ctx, record)
+	return &record
+}
+
+// summary renders a record for agents. It returns nil if there is nothing in it.
+func (t *Intake) summary(ctx context.Context, record *memory.Record) *string {
+	if record == nil {
+		return nil
+	}
+	return t.summarize(ctx, *record)
 }
 
 // summarize renders a record for agents. It returns nil if there is nothing in it.

@@ -8,7 +8,10 @@ import (
 
 	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/eventkind"
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -118,8 +121,16 @@ func (t *Intake) route(e triage.Delivery) (r Route, reason string) {
 		t.o.Log.Warn("event skipped: the repository is not configured", "repo", e.FullRepo(), "event", e.Key())
 		return Route{}, "the repository is not configured"
 	}
-	if reason := t.skipReason(e); reason != "" {
+	answering := runner.AnsweringOf(e, t.o.Bot)
+	if reason := t.skipReason(e, answering); reason != "" {
 		return Route{}, reason
+	}
+	switch answering {
+	case runner.Answer: // it is handled without an agent
+		return Route{}, ""
+	case runner.OwnComment:
+		return Route{}, "the edit is no answer to a proposal"
+	case runner.NoAnswer:
 	}
 	for _, r := range routes {
 		switch {
@@ -130,14 +141,38 @@ func (t *Intake) route(e triage.Delivery) (r Route, reason string) {
 			t.o.Log.Warn("agent without an address skipped", "repo", e.FullRepo(), "agent_type", r.Type)
 		}
 	}
-	if t.o.Rules != nil && t.o.Rules(e.Name, e.Action) {
+	if t.ruled(e) {
 		return Route{}, ""
 	}
 	return Route{}, "neither an agent nor a rule takes the event " + e.Key()
 }
 
+// ruled reports whether the server's rules apply to an event.
+func (t *Intake) ruled(e triage.Delivery) bool {
+	return t.o.Rules != nil && t.o.Rules(e.Name, e.Action)
+}
+
+// unlessAnswered returns the route of an event, as proposals on its issue change it. An agent whose
+// proposals wait is not asked, and a command that answers proposals is ignored if there are none. record
+// is the memory of the issue; nil: it is not available, and the route stays.
+func (t *Intake) unlessAnswered(a Arrival, route Route, record *memory.Record) (Route, string) {
+	e := a.Event
+	switch {
+	case record == nil:
+		return route, ""
+	case route.URL != "" && runner.AgentWaits(*record, e, a.Origin.Source == queue.SourcePoll):
+		if t.ruled(e) || runner.HasCommand(e) {
+			return Route{}, ""
+		}
+		return Route{}, "proposals of the agent wait for an answer"
+	case route.URL == "" && len(record.Proposals) == 0 && e.Action == "created" && !t.ruled(e) && runner.AnsweringOf(e, t.o.Bot) == runner.Answer:
+		return Route{}, "no proposal waits on the issue"
+	}
+	return route, ""
+}
+
 // skipReason returns why an event is ignored, or "" if it is not ignored.
-func (t *Intake) skipReason(e triage.Delivery) string {
+func (t *Intake) skipReason(e triage.Delivery, answering runner.Answering) string {
 	if e.Issue == nil {
 		return "the event contains no issue"
 	}
@@ -151,6 +186,9 @@ func (t *Intake) skipReason(e triage.Delivery) string {
 	// stop. Issues that a program opens or labels are accepted like those of people.
 	if e.Sender.Type == "Bot" && (e.Name == triage.EventIssueComment || e.Action == "edited") {
 		return "another program wrote that: " + e.Sender.Login
+	}
+	if answering == runner.Answer {
+		return "" // on a maintainer's own issue as well
 	}
 	if !t.o.Maintainers && slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, e.Issue.Association) {
 		return "the issue is a maintainer's own"

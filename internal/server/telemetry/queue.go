@@ -75,7 +75,7 @@ func originOf(data []byte) queue.Origin {
 // source returns the source of an origin as a label, which has few values.
 func source(o queue.Origin) string {
 	switch o.Source {
-	case queue.SourceWebhook, queue.SourcePoll:
+	case queue.SourceWebhook, queue.SourcePoll, queue.SourceProposals:
 		return o.Source
 	}
 	return "other"

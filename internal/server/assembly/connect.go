@@ -7,6 +7,7 @@ import (
 
 	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/internal/server/outage"
+	"github.com/org/foreman-action/internal/server/proposals"
 	"github.com/org/foreman-action/internal/server/telemetry"
 	"github.com/org/foreman-action/queue"
 )
@@ -19,6 +20,7 @@ type connections struct {
 	account *account
 	stores  database.Stores
 	queue   queue.Queue // the queue in stores, wrapped for metrics
+	waiting *proposals.List
 }
 
 // connect opens the services that the parts of a server use. polls returns the state of polling.
@@ -27,10 +29,15 @@ func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *c
 	if limits == nil {
 		limits = NewLimits(o.Log)
 	}
+	var waiting *proposals.List // set before anything is served
 	meter, err := telemetry.New(ctx, telemetry.Options{
 		Version: o.Version, Endpoint: o.Settings.Telemetry.Endpoint, Getenv: o.Getenv, Polls: polls, Log: o.Log, Now: o.Now,
 		Model:  telemetry.Model{Provider: o.Settings.LLM.Provider, Name: o.Settings.LLM.Model},
 		Limits: func() []telemetry.Limit { return limits.list(o.Now()) },
+		Proposals: func(ctx context.Context) (int, error) {
+			list, err := waiting.All(ctx)
+			return len(list), err
+		},
 	})
 	if err != nil {
 		return connections{}, err
@@ -54,6 +61,8 @@ func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *c
 		return connections{}, err
 	}
 	c.add(stores.Close)
+	_, repos := agents(o.Settings)
+	waiting = proposals.NewList(stores.Memory, repos, o.Now)
 	q, err := meter.Queue(stores.Queue)
-	return connections{meter, monitor, limits, account, stores, q}, err
+	return connections{meter, monitor, limits, account, stores, q, waiting}, err
 }

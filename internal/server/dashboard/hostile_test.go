@@ -14,7 +14,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/internal/server/proposals"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/triage"
 )
 
 // hostileQueue is a queue in which s replaces every untrusted text.
@@ -44,7 +48,7 @@ func hostileQueue(t *testing.T, s string, state queue.State) *still {
 	if state == queue.Done {
 		task.Report = enc(map[string]any{
 			"title": s, "decision": s, "rationale": s, "by": s, "status": s, "reason": s, "fired": []string{s}, "warnings": []string{s}, "missing": []string{s},
-			"actions": []any{map[string]any{"action": action, "source": s, "verdict": s, "result": s, "reason": s, "url": s}},
+			"actions": []any{map[string]any{"action": action, "source": s, "verdict": s, "result": s, "reason": s, "url": s, "rationale": s, "confidence": s, "accepted_by": s, "carrier": s, "proposal": 2}},
 		})
 	}
 	return &still{
@@ -93,7 +97,7 @@ func hostilePages(t *testing.T, s string, state queue.State) map[string]string {
 	t.Helper()
 	d := serve(t, Options{Queue: hostileQueue(t, s, state), Operators: ada, Health: func(context.Context) []Health {
 		return []Health{{Name: s, Detail: s, Since: noon()}}
-	}})
+	}, Waiting: func(context.Context) ([]proposals.Waiting, error) { return hostileProposals(t, s), nil }})
 	pages := map[string]string{}
 	for _, path := range []string{"/", "/tasks/id-1"} {
 		r := call{path: path, auth: true}.do(t, d)
@@ -103,6 +107,22 @@ func hostilePages(t *testing.T, s string, state queue.State) map[string]string {
 		pages[path] = text(t, r)
 	}
 	return pages
+}
+
+// hostileProposals are proposals in which s replaces every untrusted text.
+func hostileProposals(t *testing.T, s string) []proposals.Waiting {
+	t.Helper()
+	var list []proposals.Waiting
+	for _, typ := range []string{"add_label", s} {
+		item, err := protocol.NewAction(typ, map[string]any{"label": s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, proposals.Waiting{Repo: s, Issue: 7, Proposal: memory.Proposal{
+			Number: 1, Action: item, Source: s, Rationale: s, Confidence: protocol.Confidence(s), Carrier: triage.Carrier(s), At: noon(), Expires: noon(),
+		}})
+	}
+	return list
 }
 
 func hides(r rune) bool {

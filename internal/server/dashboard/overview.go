@@ -18,6 +18,7 @@ type overview struct {
 	Agents  []agentRow
 	Sample  string // describes the tasks from which the agents' rates and times are computed
 	Held    []heldRow
+	Waiting waitingSection
 	Health  healthSection
 	Form    filterForm
 	Rows    []row
@@ -79,6 +80,9 @@ func newOverview(f queue.Filter, s snapshot, l links) *overview {
 	o := &overview{
 		Summary: summary(s.stats), Tiles: tiles(s.stats), Oldest: s.stats.Oldest,
 		Held: heldRows(s.held), Health: newHealthSection(s.health), Form: newFilterForm(f, s.stats),
+	}
+	if o.Waiting = newWaitingSection(s.waiting, l); s.lost {
+		o.Waiting.Problem = true
 	}
 	total := 0
 	for _, t := range o.Tiles {

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/server/proposals"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -23,6 +25,7 @@ type pageCase struct {
 	Shadow   bool
 	Queue    still
 	Health   []Health
+	Waiting  []proposals.Waiting
 	GitHub   string
 	Status   int
 }
@@ -45,6 +48,9 @@ func TestPages(t *testing.T) {
 			}
 			if c.Health != nil {
 				o.Health = func(context.Context) []Health { return c.Health }
+			}
+			if c.Waiting != nil {
+				o.Waiting = func(context.Context) ([]proposals.Waiting, error) { return c.Waiting, nil }
 			}
 			r := call{path: c.Path, auth: c.Operator}.do(t, serve(t, o))
 			if r.StatusCode != c.Status {

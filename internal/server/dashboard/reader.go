@@ -3,10 +3,12 @@ package dashboard
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/org/foreman-action/internal/server/proposals"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -23,6 +25,9 @@ type reader struct {
 	queue  queue.Queue
 	health func(ctx context.Context) []Health
 	now    func() time.Time
+	// waiting is as in Options, and log must be set with it.
+	waiting func(ctx context.Context) ([]proposals.Waiting, error)
+	log     *slog.Logger
 
 	mu    sync.Mutex
 	until time.Time // until then, the counts below are up to date
@@ -66,6 +71,9 @@ type snapshot struct {
 	briefs []brief      // of the tasks
 	more   bool         // there are older tasks
 	health []Health
+	// waiting are the proposals that wait for people. lost means that they cannot be read.
+	waiting []proposals.Waiting
+	lost    bool
 }
 
 // counts are the numbers on every page.
@@ -91,6 +99,13 @@ func (r *reader) snapshot(ctx context.Context, f queue.Filter) (s snapshot, err 
 		s.briefs = append(s.briefs, r.brief(ctx, i))
 	}
 	s.health = r.health(ctx)
+	if r.waiting != nil {
+		// The queue is shown without them, because the memory may be another database.
+		if s.waiting, err = r.waiting(ctx); err != nil && ctx.Err() == nil {
+			r.log.WarnContext(ctx, "reading the proposals for the dashboard failed", "error", err)
+			s.lost = true
+		}
+	}
 	return s, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // A taskPage is the view model of the page of a task.
@@ -51,6 +52,9 @@ type actionRow struct {
 	Result  string
 	Reason  string
 	URL     string
+	// Proposal describes the action's proposal and the answer to it; empty: there is none.
+	Proposal  string
+	Rationale string
 }
 
 // An unreadable is a stored text that cannot be decoded.
@@ -106,6 +110,7 @@ func (p *taskPage) setOutcome(dec decision, rep runner.Report, l links) {
 			row := newAction(len(p.Actions)+1, a.Action)
 			row.Source, row.Verdict, row.Result = word(a.Source.String()), verdict(string(a.Verdict)), result(a.State.Result())
 			row.Reason, row.URL = block(a.Reason, maxLine), l.allowed(a.URL)
+			row.Proposal, row.Rationale = proposalText(a), line(a.Rationale, maxLine)
 			p.Actions = append(p.Actions, row)
 		}
 	} else {
@@ -114,6 +119,24 @@ func (p *taskPage) setOutcome(dec decision, rep runner.Report, l links) {
 		}
 	}
 	p.Warnings, p.Missing = lines(rep.Warnings), lines(rep.Missing)
+}
+
+// proposalText describes the proposal of an action.
+func proposalText(a triage.ActionResult) string {
+	var parts []string
+	if a.Confidence != "" {
+		parts = append(parts, "confidence "+word(string(a.Confidence)))
+	}
+	if a.Proposal != 0 {
+		parts = append(parts, "proposal "+strconv.Itoa(a.Proposal))
+	}
+	if a.Carrier != "" {
+		parts = append(parts, carrier(a.Carrier))
+	}
+	if a.AcceptedBy != "" {
+		parts = append(parts, "accepted by "+word(a.AcceptedBy))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // maxActions limits the actions that are shown.
@@ -163,8 +186,6 @@ func outcomeText(s runner.Status) string {
 	switch s {
 	case runner.StatusApplied:
 		return "carried out"
-	case runner.StatusSuggested:
-		return "proposed to people"
 	case runner.StatusPartial:
 		return "partly carried out"
 	case runner.StatusDone:
@@ -175,6 +196,8 @@ func outcomeText(s runner.Status) string {
 		return "nothing to do"
 	case runner.StatusEscalated:
 		return "left to a person"
+	case runner.StatusSuggested:
+		return "suggested"
 	case runner.StatusFailed, runner.StatusIncomplete: // an incomplete one is never stored
 	}
 	return word(string(s))

@@ -7,7 +7,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/triage"
 )
 
 // metrics are the metrics that are counted as events happen. A new metric needs a field here, named
@@ -21,9 +23,9 @@ type metrics struct {
 	exhausted, purged                                                    prometheus.Counter
 	pendingTime, agentTime, finishTime                                   prometheus.Histogram
 
-	applyAttempts, nudges, loopRestarts *prometheus.CounterVec
-	applyTime                           prometheus.Histogram
-	breakerOpen                         *prometheus.GaugeVec
+	applyAttempts, nudges, loopRestarts, proposals *prometheus.CounterVec
+	applyTime                                      prometheus.Histogram
+	breakerOpen                                    *prometheus.GaugeVec
 
 	httpTime, githubTime *prometheus.HistogramVec
 	githubLimited        prometheus.Counter
@@ -54,6 +56,7 @@ func newMetrics(registry prometheus.Registerer, version string) *metrics {
 		applyAttempts: f.counters("foreman_apply_attempts_total", "Attempts to apply a decision, by their outcome.", "status"),
 		nudges:        f.counters("foreman_nudges_total", "Notifications and requests to agents about tasks, by outcome.", "agent", "outcome"),
 		loopRestarts:  f.counters("foreman_loop_restarts_total", "Loops of the server that failed and were restarted.", "loop"),
+		proposals:     f.counters("foreman_proposals_total", "Proposals that were made, and that ended, by where people answer them.", "carrier", "outcome"),
 		breakerOpen:   f.gauges("foreman_agent_breaker_open", "1 while the circuit breaker of an agent is open, else 0; none before the first failure.", "agent"),
 		applyTime:     f.slow("foreman_apply_seconds", "One attempt to apply a decision."),
 
@@ -70,6 +73,11 @@ func newMetrics(registry prometheus.Registerer, version string) *metrics {
 	}
 	for _, outcome := range []string{"done", "failed", "released", "lost"} {
 		m.drained.WithLabelValues(outcome)
+	}
+	for _, carrier := range []triage.Carrier{triage.CarrierComment, triage.CarrierGitHub} {
+		for _, outcome := range []string{"made", string(memory.Accepted), string(memory.Rejected), string(memory.Overtaken), string(memory.Expired)} {
+			m.proposals.WithLabelValues(string(carrier), outcome)
+		}
 	}
 	for _, s := range []queue.State{queue.Pending, queue.Completed} {
 		m.requeued.WithLabelValues(string(s))

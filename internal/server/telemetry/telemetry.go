@@ -46,6 +46,9 @@ type Options struct {
 	Polls func() []Poll
 	// Limits returns the state of GitHub's limits, for every scrape. Nil: GitHub is never called.
 	Limits func() []Limit
+	// Proposals returns the number of proposals that wait for people, for every scrape. Nil, or an error:
+	// the metric is missing.
+	Proposals func(ctx context.Context) (int, error)
 	// StatsFor is how long the counts of the queue are cached; 0: 5 seconds.
 	StatsFor time.Duration
 	Now      func() time.Time // nil: time.Now
@@ -92,6 +95,9 @@ func New(ctx context.Context, o Options) (*Telemetry, error) {
 	}
 	if o.Limits != nil {
 		registry.MustRegister(newLimitCollector(o.Limits, o.Now))
+	}
+	if o.Proposals != nil {
+		registry.MustRegister(newProposalCollector(o.Proposals, o.Log))
 	}
 	return &Telemetry{
 		o: o, registry: registry, metrics: newMetrics(registry, o.Version), tracer: newTracer(ctx, o.Exporter, o.Version, o.Log),
@@ -218,6 +224,8 @@ func (t *Telemetry) Observe(o observe.Observation) {
 		}
 	case observe.Purged:
 		m.purged.Add(float64(o.N))
+	case observe.ProposalChanged:
+		m.proposals.WithLabelValues(m.labels.of("carrier", o.Carrier), status).Add(float64(o.N))
 	case observe.OperatorChanged:
 		m.operatorChanges.WithLabelValues(status, outcome(o.Err)).Add(float64(o.N))
 	}

@@ -1,6 +1,7 @@
 package telemetry_test
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -121,7 +122,7 @@ func TestMetrics(t *testing.T) {
 	var r *rig
 	r = newRig(t, telemetry.Options{Polls: func() []telemetry.Poll {
 		return []telemetry.Poll{{Repo: "o/r", Success: time.Unix(1000, 5e8)}, {Repo: "o/new", Failures: 3}}
-	}, Limits: func() []telemetry.Limit {
+	}, Proposals: func(context.Context) (int, error) { return 3, nil }, Limits: func() []telemetry.Limit {
 		return []telemetry.Limit{{Account: "mona", Until: r.clock.Now().Add(10 * time.Minute)}, {Account: "octo"}}
 	}})
 	r.live()
@@ -142,6 +143,8 @@ func TestMetrics(t *testing.T) {
 		{Event: observe.OperatorChanged, Status: "retry", N: 1},
 		{Event: observe.OperatorChanged, Status: "retry", N: 1, Err: queue.ErrState},
 		{Event: observe.OperatorChanged, Status: "cancel", N: 1},
+		{Event: observe.ProposalChanged, Carrier: "comment", Status: "made", N: 2},
+		{Event: observe.ProposalChanged, Carrier: "comment", Status: "accepted", N: 1},
 		{Event: observe.BreakerOpened, Agent: agent, N: 1},
 		{Event: observe.BreakerOpened, Agent: "http://back.example", N: 1},
 		{Event: observe.GitHubFailed, Status: "credentials", N: 1},
@@ -400,4 +403,13 @@ func TestConformance(t *testing.T) {
 		}
 		return queuetest.Pair{A: r.q, B: b, Clock: r.clock}
 	})
+}
+
+// TestProposalsUnreadable checks that a memory that cannot be read only hides its own metric.
+func TestProposalsUnreadable(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, telemetry.Options{Proposals: func(context.Context) (int, error) { return 0, errors.New("the disk smokes") }})
+	if got := r.scrape(t); strings.Contains(got, "foreman_proposals_pending") || !strings.Contains(got, "foreman_queue_readable 1") {
+		t.Errorf("got\n%s", got)
+	}
 }

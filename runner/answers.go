@@ -125,7 +125,8 @@ func (a decider) tick(ctx context.Context, ticks []proposal.Tick) (dec decided, 
 // issues are overtaken, except closes that an earlier attempt may have carried out.
 func (a decider) accept(d plan.Decision, ans *answers, list []memory.Proposal) plan.Decision {
 	for _, p := range list {
-		if a.d.Issue.State == "closed" && !proposal.OnClosed(p) && !(a.reads.resumed && closes(p)) {
+		closedByUs := a.reads.resumed && closes(p)
+		if a.d.Issue.State == "closed" && !proposal.OnClosed(p) && !closedByUs {
 			ans.overtaken = append(ans.overtaken, p)
 			continue
 		}

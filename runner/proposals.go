@@ -381,7 +381,8 @@ func (r *Runner) Tidy(ctx context.Context, id TaskIdentity, d triage.Delivery) (
 		return rep, err
 	}
 	rep.skip("brought the proposals up to date")
-	return rep, s.tidy(ctx, &rep, d, rec)
+	err = s.tidy(ctx, &rep, d, rec)
+	return rep, err
 }
 
 // tidy brings the proposals of an issue, which r has, up to date. On an issue that is gone they only

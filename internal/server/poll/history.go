@@ -63,8 +63,8 @@ func (h history) newestTask(ctx context.Context, issue int) (last taskSnapshot, 
 		if err != nil {
 			return taskSnapshot{}, false, fmt.Errorf("read the last task of issue %d: %w", issue, err)
 		}
-		// A task without an event does not contain the issue.
-		if from, err := queue.ParseOrigin(d.Origin); err != nil || from.Source != queue.SourceProposals {
+		// A task without an event does not contain the issue. Other programs' origins may not be JSON.
+		if from, _ := queue.ParseOrigin(d.Origin); from.Source != queue.SourceProposals {
 			return parseSnapshot(d.Message), false, nil
 		}
 	}

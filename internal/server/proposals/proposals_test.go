@@ -40,13 +40,13 @@ func (c *counted) Load(ctx context.Context, repo string, issue int) (memory.Reco
 }
 
 // propose adds a proposal that was made now, and whose comment was posted.
-func propose(t *testing.T, s memory.Store, repo string, issue int, id string, posted int64) {
+func propose(t *testing.T, s memory.Store, ref triage.Ref, id string, posted int64) {
 	t.Helper()
 	item, err := protocol.NewAction(protocol.ActionAddLabel, map[string]any{"label": id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = memory.Update(t.Context(), s, repo, issue, func(r *memory.Record) error {
+	_, err = memory.Update(t.Context(), s, ref.Owner+"/"+ref.Repo, ref.Number, func(r *memory.Record) error {
 		r.ProposalComment = posted
 		if _, ok := r.Propose(memory.Proposal{ID: id, At: time.Now(), Expires: time.Now().Add(48 * time.Hour), Action: item, Carrier: triage.CarrierComment}); !ok {
 			return errors.New("there is no room")
@@ -66,8 +66,8 @@ func TestList(t *testing.T) {
 		for i, one := range []struct {
 			repo  string
 			issue int
-		}{{"o/two", 7}, {"o/one", 3}, {"o/one", 9}, {"o/two", 7}, {"o/other", 1}} {
-			propose(t, a.Agenda, one.repo, one.issue, fmt.Sprint("p", i), 1)
+		}{{"two", 7}, {"one", 3}, {"one", 9}, {"two", 7}, {"other", 1}} {
+			propose(t, a.Agenda, triage.Ref{Owner: "o", Repo: one.repo, Number: one.issue}, fmt.Sprint("p", i), 1)
 			time.Sleep(time.Minute)
 		}
 		l := proposals.NewList(a, []string{"o/one", "o/two", "O/Two"}, nil)
@@ -85,7 +85,7 @@ func TestList(t *testing.T) {
 		if got, want := names(), "[o/two#7 p0 o/one#3 p1 o/two#7 p3]"; got != want || a.lists != 2 || a.loads != 3 {
 			t.Errorf("got %s with %d lists and %d loads, want %s", got, a.lists, a.loads, want)
 		}
-		propose(t, a.Agenda, "o/one", 4, "p5", 1)
+		propose(t, a.Agenda, triage.Ref{Owner: "o", Repo: "one", Number: 4}, "p5", 1)
 		names()
 		if a.lists != 2 {
 			t.Errorf("%d lists: a second call reads again", a.lists)
@@ -108,8 +108,8 @@ func TestKeeper(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &counted{Agenda: memory.New()}
 		start := time.Now()
-		propose(t, a.Agenda, "o/r", 7, "posted", 1)
-		propose(t, a.Agenda, "o/r", 8, "missing", 0)
+		propose(t, a.Agenda, triage.Ref{Owner: "o", Repo: "r", Number: 7}, "posted", 1)
+		propose(t, a.Agenda, triage.Ref{Owner: "o", Repo: "r", Number: 8}, "missing", 0)
 		var got []string
 		failures := 1
 		k, err := proposals.NewKeeper(proposals.Options{Agenda: a, Repos: []string{"o/r", "O/R"}, Take: func(_ context.Context, repo string, issue int, dedup string) error {

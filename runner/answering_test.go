@@ -1,0 +1,183 @@
+package runner_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
+)
+
+// commentEvent returns the event of a comment on issue 1.
+func commentEvent(t *testing.T, action, author, sender, senderType, body, from string) triage.Delivery {
+	t.Helper()
+	data, err := json.Marshal(map[string]any{
+		"action": action, "repository": map[string]any{"full_name": repoName}, "sender": map[string]any{"login": sender, "type": senderType},
+		"issue":   map[string]any{"number": 1, "title": "It crashes", "body": "a panic", "state": "open"},
+		"comment": map[string]any{"id": 5, "body": body, "user": map[string]any{"login": author}},
+		"changes": map[string]any{"body": map[string]any{"from": from}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := triage.ParseEvent(triage.EventSource{Name: triage.EventIssueComment, Payload: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestAnsweringOf classifies events.
+func TestAnsweringOf(t *testing.T) {
+	t.Parallel()
+	const bot = "foreman[bot]"
+	const open = "<!-- foreman:v1 task=00000000-0000-4000-8000-000000000001 comment=0 key=foreman-suggestions -->\n\n" +
+		"- [ ] **1** add the label `bug` · high <!-- foreman:p 1 0123456789abcdef -->"
+	ticked := strings.Replace(open, "[ ]", "[x]", 1)
+	tests := []struct {
+		name                               string
+		action, author, sender, senderType string
+		body, from                         string
+		want                               runner.Answering
+	}{
+		{"tick", "edited", bot, "mona", "User", ticked, open, runner.Answer},
+		{"untick", "edited", bot, "mona", "User", open, ticked, runner.OwnComment},
+		{"text", "edited", bot, "mona", "User", open + "!", open, runner.OwnComment},
+		{"by us", "edited", bot, bot, "Bot", ticked, open, runner.OwnComment},
+		{"by a program", "edited", bot, "renovate[bot]", "Bot", ticked, open, runner.OwnComment},
+		{"a stranger's copy", "edited", "octocat", "octocat", "User", ticked, open, runner.NoAnswer},
+		{"another comment of ours", "edited", bot, "mona", "User", "<!-- foreman:v1 task=00000000-0000-4000-8000-000000000001 comment=0 -->\n\n- [x] a", "", runner.NoAnswer},
+		{"command", "created", "tess", "tess", "User", "Yes.\n/foreman accept 1, 2\n/foreman reject all", "", runner.Answer},
+		{"command of a program", "created", "x[bot]", "x[bot]", "Bot", "/foreman accept 1", "", runner.NoAnswer},
+		{"two kinds", "created", "tess", "tess", "User", "/foreman accept 1\n/foreman triage", "", runner.NoAnswer},
+		{"unknown as well", "created", "tess", "tess", "User", "/foreman accept 1\n/foreman fly", "", runner.NoAnswer},
+		{"edited command", "edited", "tess", "tess", "User", "/foreman accept 1", "", runner.NoAnswer},
+		{"text alone", "created", "tess", "tess", "User", "accept 1", "", runner.NoAnswer},
+	}
+	for _, tt := range tests {
+		d := commentEvent(t, tt.action, tt.author, tt.sender, tt.senderType, tt.body, tt.from)
+		if got := runner.AnsweringOf(d, bot); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+		if got, want := runner.HasCommand(d), tt.want == runner.Answer && tt.action == "created" || strings.HasPrefix(tt.name, "two") || strings.HasPrefix(tt.name, "unknown"); got != want {
+			t.Errorf("%s: has a command: %v, want %v", tt.name, got, want)
+		}
+	}
+}
+
+// TestAgentWaits checks on which events an agent is asked while proposals wait.
+func TestAgentWaits(t *testing.T) {
+	t.Parallel()
+	issue := triage.Issue{Number: 1, Title: "It crashes", Body: "a panic"}
+	event := func(action string, i triage.Issue) triage.Delivery {
+		return triage.Delivery{Event: triage.Event{Name: triage.EventIssues, Action: action}, Repo: triage.Repo{Owner: "o", Name: "r"}, Number: 1, Issue: &i}
+	}
+	var waits, other memory.Record
+	item, err := protocol.NewAction(protocol.ActionAddLabel, map[string]any{"label": "bug"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := memory.Proposal{ID: "p", At: time.Now(), Expires: time.Now().Add(time.Hour), Action: item, Carrier: triage.CarrierComment, Text: "0000000000000000"}
+	waits.Propose(p)
+	p.Source = "crash"
+	other.Propose(p)
+	tests := []struct {
+		name   string
+		d      triage.Delivery
+		polled bool
+		want   bool
+	}{
+		{"opened", event("opened", issue), false, false},
+		{"edited", event("edited", issue), false, false},
+		{"reopened", event("reopened", issue), true, false},
+		{"labeled", event("labeled", issue), false, true},
+		{"comment", commentEvent(t, "created", "mona", "mona", "User", "why?", ""), false, true},
+		{"triage", commentEvent(t, "created", "mona", "mona", "User", "/foreman triage", ""), false, false},
+		{"dispatch", triage.Delivery{Event: triage.Event{Name: triage.EventWorkflowDispatch}}, false, false},
+		{"another text, polled", event("edited", issue), true, false},
+	}
+	for _, tt := range tests {
+		if got := runner.AgentWaits(waits, tt.d, tt.polled); got != tt.want {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+		if runner.AgentWaits(other, tt.d, tt.polled) {
+			t.Errorf("%s: proposals of a rule keep the agent from being asked", tt.name)
+		}
+	}
+}
+
+// TestTidy lets proposals expire without an event, on an issue that exists and on one that is gone.
+func TestTidy(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	gh := githubtest.New(t, githubtest.Config{Now: func() time.Time { return now }})
+	repo := gh.Repo(repoName).AddLabel("bug").AddIssue(githubtest.Issue{Number: 1, Title: "It crashes", Author: "octocat"})
+	host, err := github.New(github.Options{BaseURL: gh.URL, Token: "t", Sleep: noSleep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := memory.New()
+	r, err := runner.New(runner.Options{
+		Host: runner.HostOf(host), Memory: runner.Memory{Store: store, Agenda: store},
+		Clock: runner.Clock{Now: func() time.Time { return now }, Sleep: noSleep},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	item, err := protocol.NewAction(protocol.ActionAddLabel, map[string]any{"label": "bug"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= 2; n++ { // there is no issue 2
+		rec := memory.Record{Repo: repoName, Issue: n}
+		rec.Propose(memory.Proposal{ID: "old", At: now.Add(-48 * time.Hour), Expires: now.Add(-time.Hour), Action: item, Carrier: triage.CarrierComment})
+		rec.Propose(memory.Proposal{ID: "new", At: now, Expires: now.Add(time.Hour), Action: item, Carrier: triage.CarrierComment, Source: "crash"})
+		if err := store.Save(t.Context(), rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tidy := func(n int, want string) {
+		t.Helper()
+		id := runner.TaskIdentity{ID: "00000000-0000-4000-8000-000000000001", First: true}
+		d := triage.Delivery{Event: triage.Event{Name: triage.EventSchedule}, Repo: triage.Repo{Owner: strings.Split(repoName, "/")[0], Name: strings.Split(repoName, "/")[1]}, Number: n}
+		rep, err := r.Tidy(t.Context(), id, d)
+		if err != nil || rep.Reason != want || rep.Status != runner.StatusSkipped {
+			t.Errorf("issue %d: got %s (%s), %v, want %s", n, rep.Status, rep.Reason, err, want)
+		}
+	}
+	state := func(n int, want string) {
+		t.Helper()
+		rec, err := store.Load(t.Context(), repoName, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, p := range rec.Proposals {
+			got += p.ID + " " + string(p.State) + "; "
+		}
+		if got != want {
+			t.Errorf("issue %d: got %s, want %s", n, got, want)
+		}
+	}
+	tidy(1, "brought the proposals up to date")
+	state(1, "old expired; new pending; ")
+	if list := gh.Issue(repoName, 1).Comments; len(list) != 1 || !strings.Contains(list[0].Body, "- [ ] **2** add the label `bug`") {
+		t.Errorf("got %+v", list)
+	}
+	tidy(2, triage.ErrGone.Error())
+	state(2, "old expired; new pending; ")
+	repo.LabelAs("mona", 1, "bug")
+	tidy(1, "brought the proposals up to date")
+	state(1, "old expired; new overtaken; ")
+	calls := len(gh.Calls())
+	tidy(1, "no proposal waits on the issue")
+	if got := len(gh.Calls()); got != calls {
+		t.Errorf("%d calls without a proposal", got-calls)
+	}
+}

@@ -151,7 +151,11 @@ func (f *feed) run(ctx context.Context) {
 				f.last++
 				n := f.last
 				f.mu.Unlock()
-				if err := f.deliver(ctx, n); err != nil {
+				err := f.deliver(ctx, n)
+				if err == nil && f.people != nil {
+					err = f.people(ctx, n)
+				}
+				if err != nil {
 					f.mu.Lock()
 					f.err = err
 					f.mu.Unlock()
@@ -182,7 +186,7 @@ func (f *feed) stop(t *testing.T) int {
 // finished waits until each issue has its last comment.
 func (s *stage) finished(ctx context.Context, last int) bool {
 	for n := 1; n <= last; {
-		if len(s.gh.Issue(repo, n).Comments) >= 2 {
+		if len(s.gh.Issue(repo, n).Comments) >= s.comments() {
 			n++
 			continue
 		}
@@ -191,6 +195,14 @@ func (s *stage) finished(ctx context.Context, last int) bool {
 		}
 	}
 	return wait(ctx, 500*time.Millisecond) // wait for surplus comments
+}
+
+// comments is the number of comments that an issue has in the end.
+func (s *stage) comments() int {
+	if s.people != nil {
+		return 3
+	}
+	return 2
 }
 
 // judge counts the missing and the duplicated comments and labels.

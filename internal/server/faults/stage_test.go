@@ -41,6 +41,8 @@ type stage struct {
 	gh      *githubtest.Server
 	program string
 	dir     string
+	// people answer the proposals on an issue, and return when all are carried out; nil: none are made.
+	people func(ctx context.Context, issue int) error
 
 	servers []*httptest.Server // proxies in front of GitHub, one for each server
 	ports   []int              // the servers' ports
@@ -74,6 +76,7 @@ type setting struct {
 	writes  *writes       // delays comments at GitHub; nil: no delay
 	trouble *trouble      // faults of calls to GitHub; nil: none
 	rules   string        // rules of the reference agent; empty: the agent of the tests is used
+	level   string        // policy.automation; empty: full
 }
 
 // newStage starts all processes.
@@ -114,7 +117,7 @@ func newStage(t testing.TB, o setting) *stage {
 		if o.hold != nil {
 			timeout = 300
 		}
-		text := fmt.Sprintf(configText, api.URL, timeout, queueURL, cmp.Or(o.lease, 8), secret, s.nudge.URL)
+		text := fmt.Sprintf(configText, api.URL, timeout, queueURL, cmp.Or(o.lease, 8), secret, cmp.Or(o.level, "full"), s.nudge.URL)
 		if err := os.WriteFile(s.config(i), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +178,7 @@ queue:
   max_writes_per_minute: 1000000
   max_writes_per_hour: 1000000
 server: {webhook_secret: %s}
-policy: {limits: {comment: 2, add_label: 5}, comment_interval: 0s}
+policy: {automation: %s, limits: {comment: 2, add_label: 5}, comment_interval: 0s}
 repos:
   - {owner: octo-org, name: widgets, agents: [{type: issue-triage, config: {url: %q}}]}
 `
@@ -300,7 +303,11 @@ func (s *stage) deliver(ctx context.Context, number int) error {
 
 // webhook sends the webhook of an opened issue once, and returns the status of the answer.
 func webhook(ctx context.Context, url string, number int, opened time.Time) (status int, err error) {
-	body := fmt.Sprintf(webhookText, number, opened.Format(time.RFC3339))
+	return send(ctx, url, "issues", fmt.Sprintf("delivery-%d", number), fmt.Sprintf(webhookText, number, opened.Format(time.RFC3339)))
+}
+
+// send sends a webhook once, and returns the status of the answer.
+func send(ctx context.Context, url, event, delivery, body string) (status int, err error) {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(body))
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/github/webhook", bytes.NewBufferString(body))
@@ -308,8 +315,8 @@ func webhook(ctx context.Context, url string, number int, opened time.Time) (sta
 		return 0, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("X-Github-Event", "issues")
-	req.Header.Set("X-Github-Delivery", fmt.Sprintf("delivery-%d", number))
+	req.Header.Set("X-Github-Event", event)
+	req.Header.Set("X-Github-Delivery", delivery)
 	req.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -10,7 +10,9 @@
 // That needs a queue and a journal that outlast the process, such as those of package store/sqlite.
 //
 // Issues of owners, members and collaborators are skipped unless Options.Maintainers is set, and so
-// are pull requests, and events that Options.Login caused.
+// are pull requests, and events that Options.Login caused. A person's answer to proposals is handled on
+// every issue, without an agent. An agent whose proposals wait gets fewer events of the issue; see
+// runner.AgentWaits.
 package harness
 
 import (
@@ -90,7 +92,8 @@ type Options struct {
 	// which is logged and answered with status 401. It is called concurrently. Nil: Credentials.
 	Authenticate func(r *http.Request) (Claimant, error)
 
-	// Maintainers means that issues of owners, members and collaborators are included.
+	// Maintainers means that issues of owners, members and collaborators are included. Answers to
+	// proposals on them always are.
 	Maintainers bool
 	Limits      Limits
 	// Transport sends the requests to agents. Nil: a transport with the settings of

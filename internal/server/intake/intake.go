@@ -75,7 +75,8 @@ type Options struct {
 	Summarize func(ctx context.Context, r memory.Record) (text string, ok bool)
 	LLM       protocol.LLMBackendRef // for tasks; empty fields become "none"
 	Bot       string                 // our own login, whose events are ignored; empty: not known
-	// Maintainers means that issues of owners, members and collaborators are included.
+	// Maintainers means that issues of owners, members and collaborators are included. Answers to
+	// proposals on them always are.
 	Maintainers bool
 	// HourlyLimit is how many tasks of a repository may become ready per hour. Further tasks are
 	// delayed. 0: no limit.

@@ -14,14 +14,20 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// commentEvent returns the event of a comment on issue 1.
-func commentEvent(t *testing.T, action, author, sender, senderType, body, from string) triage.Delivery {
+// An utterance is the event of a comment on issue 1. An edit has the text before it.
+type utterance struct{ action, author, sender, body, from string }
+
+func (s utterance) event(t *testing.T) triage.Delivery {
 	t.Helper()
+	senderType := "User"
+	if strings.HasSuffix(s.sender, "[bot]") {
+		senderType = "Bot"
+	}
 	data, err := json.Marshal(map[string]any{
-		"action": action, "repository": map[string]any{"full_name": repoName}, "sender": map[string]any{"login": sender, "type": senderType},
+		"action": s.action, "repository": map[string]any{"full_name": repoName}, "sender": map[string]any{"login": s.sender, "type": senderType},
 		"issue":   map[string]any{"number": 1, "title": "It crashes", "body": "a panic", "state": "open"},
-		"comment": map[string]any{"id": 5, "body": body, "user": map[string]any{"login": author}},
-		"changes": map[string]any{"body": map[string]any{"from": from}},
+		"comment": map[string]any{"id": 5, "body": s.body, "user": map[string]any{"login": s.author}},
+		"changes": map[string]any{"body": map[string]any{"from": s.from}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -41,27 +47,26 @@ func TestAnsweringOf(t *testing.T) {
 		"- [ ] **1** add the label `bug` · high <!-- foreman:p 1 0123456789abcdef -->"
 	ticked := strings.Replace(open, "[ ]", "[x]", 1)
 	tests := []struct {
-		name                               string
-		action, author, sender, senderType string
-		body, from                         string
-		want                               runner.Answering
+		name string
+		utterance
+		want runner.Answering
 	}{
-		{"tick", "edited", bot, "mona", "User", ticked, open, runner.Answer},
-		{"untick", "edited", bot, "mona", "User", open, ticked, runner.OwnComment},
-		{"text", "edited", bot, "mona", "User", open + "!", open, runner.OwnComment},
-		{"by us", "edited", bot, bot, "Bot", ticked, open, runner.OwnComment},
-		{"by a program", "edited", bot, "renovate[bot]", "Bot", ticked, open, runner.OwnComment},
-		{"a stranger's copy", "edited", "octocat", "octocat", "User", ticked, open, runner.NoAnswer},
-		{"another comment of ours", "edited", bot, "mona", "User", "<!-- foreman:v1 task=00000000-0000-4000-8000-000000000001 comment=0 -->\n\n- [x] a", "", runner.NoAnswer},
-		{"command", "created", "tess", "tess", "User", "Yes.\n/foreman accept 1, 2\n/foreman reject all", "", runner.Answer},
-		{"command of a program", "created", "x[bot]", "x[bot]", "Bot", "/foreman accept 1", "", runner.NoAnswer},
-		{"two kinds", "created", "tess", "tess", "User", "/foreman accept 1\n/foreman triage", "", runner.NoAnswer},
-		{"unknown as well", "created", "tess", "tess", "User", "/foreman accept 1\n/foreman fly", "", runner.NoAnswer},
-		{"edited command", "edited", "tess", "tess", "User", "/foreman accept 1", "", runner.NoAnswer},
-		{"text alone", "created", "tess", "tess", "User", "accept 1", "", runner.NoAnswer},
+		{"tick", utterance{"edited", bot, "mona", ticked, open}, runner.Answer},
+		{"untick", utterance{"edited", bot, "mona", open, ticked}, runner.OwnComment},
+		{"text", utterance{"edited", bot, "mona", open + "!", open}, runner.OwnComment},
+		{"by us", utterance{"edited", bot, bot, ticked, open}, runner.OwnComment},
+		{"by a program", utterance{"edited", bot, "renovate[bot]", ticked, open}, runner.OwnComment},
+		{"a stranger's copy", utterance{"edited", "octocat", "octocat", ticked, open}, runner.NoAnswer},
+		{"another comment of ours", utterance{"edited", bot, "mona", "<!-- foreman:v1 task=00000000-0000-4000-8000-000000000001 comment=0 -->\n\n- [x] a", ""}, runner.NoAnswer},
+		{"command", utterance{"created", "tess", "tess", "Yes.\n/foreman accept 1, 2\n/foreman reject all", ""}, runner.Answer},
+		{"command of a program", utterance{"created", "x[bot]", "x[bot]", "/foreman accept 1", ""}, runner.NoAnswer},
+		{"two kinds", utterance{"created", "tess", "tess", "/foreman accept 1\n/foreman triage", ""}, runner.NoAnswer},
+		{"unknown as well", utterance{"created", "tess", "tess", "/foreman accept 1\n/foreman fly", ""}, runner.NoAnswer},
+		{"edited command", utterance{"edited", "tess", "tess", "/foreman accept 1", ""}, runner.NoAnswer},
+		{"text alone", utterance{"created", "tess", "tess", "accept 1", ""}, runner.NoAnswer},
 	}
 	for _, tt := range tests {
-		d := commentEvent(t, tt.action, tt.author, tt.sender, tt.senderType, tt.body, tt.from)
+		d := tt.event(t)
 		if got := runner.AnsweringOf(d, bot); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
@@ -97,8 +102,8 @@ func TestAgentWaits(t *testing.T) {
 		{"edited", event("edited", issue), false, false},
 		{"reopened", event("reopened", issue), true, false},
 		{"labeled", event("labeled", issue), false, true},
-		{"comment", commentEvent(t, "created", "mona", "mona", "User", "why?", ""), false, true},
-		{"triage", commentEvent(t, "created", "mona", "mona", "User", "/foreman triage", ""), false, false},
+		{"comment", utterance{"created", "mona", "mona", "why?", ""}.event(t), false, true},
+		{"triage", utterance{"created", "mona", "mona", "/foreman triage", ""}.event(t), false, false},
 		{"dispatch", triage.Delivery{Event: triage.Event{Name: triage.EventWorkflowDispatch}}, false, false},
 		{"another text, polled", event("edited", issue), true, false},
 	}

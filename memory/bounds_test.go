@@ -187,7 +187,7 @@ func TestRoom(t *testing.T) {
 	propose(t, &r, offer(t, "<id>", `{"type":"comment","body":"<a>\u2028","x":[1, {"b" : 2}]}`))
 	propose(t, &r, offer(t, "b", `{"type":"lock"}`))
 	r.Render(strings.Repeat("0f", 32))
-	r.ProposalComment = math.MaxInt64
+	r.ProposalComment, r.ProposalsShown = math.MaxInt64, 2
 	for _, drop := range []int{0, 2, 0} {
 		r.Tasks = r.Tasks[drop:]
 		data, err := memory.Encode(r)

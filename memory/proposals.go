@@ -303,6 +303,8 @@ func (r *Record) checkProposals() error {
 		return fmt.Errorf("it has %d proposals, more than %d", len(r.Proposals), MaxPending+MaxEnded)
 	case r.LastProposal < 0 || r.LastProposal > maxCount:
 		return fmt.Errorf("the number of the last proposal, %d, is out of range", r.LastProposal)
+	case r.ProposalsShown < 0 || r.ProposalsShown > r.LastProposal:
+		return fmt.Errorf("the number of the last proposal in the comment, %d, is out of range", r.ProposalsShown)
 	case r.ProposalComment < 0:
 		return fmt.Errorf("the id of the comment with the proposals, %d, is out of range", r.ProposalComment)
 	case len(r.ProposalRenders) > maxRenders ||
@@ -368,6 +370,7 @@ func (r *Record) boundProposals() {
 	}
 	r.trimEnded()
 	r.LastProposal, r.ProposalComment = max(last, plus(r.LastProposal, 0)), max(r.ProposalComment, 0)
+	r.ProposalsShown = min(max(r.ProposalsShown, 0), r.LastProposal)
 	sums := slices.DeleteFunc(slices.Clone(r.ProposalRenders), func(s string) bool { return !sumPattern().MatchString(s) })
 	r.ProposalRenders = sums[max(0, len(sums)-maxRenders):]
 }
@@ -405,5 +408,5 @@ func (r *Record) dropEnded() Proposal {
 
 // hasProposals reports whether any field about proposals is set.
 func (r *Record) hasProposals() bool {
-	return len(r.Proposals) > 0 || r.LastProposal != 0 || r.ProposalComment != 0 || len(r.ProposalRenders) > 0
+	return len(r.Proposals) > 0 || r.LastProposal != 0 || r.ProposalComment != 0 || r.ProposalsShown != 0 || len(r.ProposalRenders) > 0
 }

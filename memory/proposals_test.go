@@ -531,7 +531,9 @@ func TestDue(t *testing.T) {
 	q.At, q.Expires = april.Add(2*time.Hour), april.AddDate(0, 0, 5)
 	propose(t, &r, q)
 	check("no comment yet", q.At, later)
-	r.ProposalComment = 7
+	r.ProposalComment, r.ProposalsShown = 7, 1
+	check("the comment does not show it", q.At, later)
+	r.ProposalsShown = 2
 	check("with the comment", q.Expires, later)
 	r.ProposalComment = 0
 	r.End(2, memory.Rejected, "", "", april)

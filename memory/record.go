@@ -47,6 +47,9 @@ type Record struct {
 	// ProposalRenders are the SHA-256 sums of the last texts of that comment, in hexadecimal digits, the
 	// newest last; see [Record.Render].
 	ProposalRenders []string `json:"proposal_renders,omitempty"`
+	// ProposalsShown is the number up to which the comment is known to show the proposals, or to have shown
+	// them; 0: none.
+	ProposalsShown int `json:"proposals_shown,omitempty"`
 	// LastProposal is the highest number that a proposal on the issue ever had. Proposals that ended are
 	// dropped in time, and their numbers are never used again.
 	LastProposal int    `json:"last_proposal,omitempty"`
@@ -205,8 +208,8 @@ func (r *Record) StoredSchema() int {
 //
 //   - a scheduled close is due; see [Record.ClosingDue]
 //   - a pending proposal expires
-//   - a pending proposal was made that belongs into our comment, while there is no such comment yet: the
-//     run was killed before it posted the comment
+//   - a pending proposal was made that belongs into our comment, and the comment does not show it yet: the
+//     run was killed before it wrote the comment
 func (r *Record) Due() (at time.Time, ok bool) {
 	at, ok = r.ClosingDue()
 	first := func(t time.Time) {
@@ -219,11 +222,17 @@ func (r *Record) Due() (at time.Time, ok bool) {
 			continue
 		}
 		first(p.Expires)
-		if p.Carrier == triage.CarrierComment && r.ProposalComment == 0 {
+		if r.Unshown(p) {
 			first(p.At)
 		}
 	}
 	return at, ok
+}
+
+// Unshown reports whether a proposal waits for an answer in our comment, and the comment does not show it
+// yet.
+func (r *Record) Unshown(p Proposal) bool {
+	return p.State == Pending && p.Carrier == triage.CarrierComment && (r.ProposalComment == 0 || p.Number > r.ProposalsShown)
 }
 
 // ClosingDue returns when the first scheduled close may be carried out, and ignores vetoed closes. ok
@@ -366,7 +375,7 @@ func (r *Record) fitHumans() {
 
 // head returns the bytes of an encoded record without the elements of Tasks and Humans. It
 // includes the brackets of these two lists, and assumes the longest revision and, with proposals, the
-// longest id of a comment.
+// longest id of a comment that shows them all.
 func (r *Record) head() int {
 	h := Record{
 		Repo: r.Repo, Issue: r.Issue, Revision: maxRevision, Earlier: r.Earlier, Scores: r.Scores,
@@ -374,7 +383,7 @@ func (r *Record) head() int {
 		Proposals: r.Proposals, ProposalRenders: r.ProposalRenders, LastProposal: r.LastProposal,
 	}
 	if r.hasProposals() {
-		h.ProposalComment = math.MaxInt64
+		h.ProposalComment, h.ProposalsShown = math.MaxInt64, r.LastProposal
 	}
 	data, err := marshal(h)
 	if err != nil {

@@ -87,6 +87,7 @@ type mine struct {
 	asks   bool // the agent's decision is missing
 	proven bool // the timeline shows who made a change; otherwise, wanted changes count as ours
 	posted int  // number of the task's comments
+	reread bool // the timeline was read after the issue
 	err    error
 }
 
@@ -129,13 +130,19 @@ func (m *mine) ours(ctx context.Context, match func(triage.TimelineEvent) bool) 
 	if !m.proven {
 		return !m.asks
 	}
-	h, err := m.reads.reach(ctx, match)
-	if err != nil {
-		m.err = err
-		return false
+	for {
+		h, err := m.reads.reach(ctx, match)
+		if err != nil {
+			m.err = err
+			return false
+		}
+		e, found := h.Last(match)
+		found = found && !e.At.Before(m.reads.since.Truncate(time.Second))
+		if found || m.reread {
+			return found && h.Ours(e)
+		}
+		m.reads.timeline.asked, m.reread = false, true // it may be older than the issue
 	}
-	e, found := h.Last(match)
-	return found && h.Ours(e) && !e.At.Before(m.reads.since.Truncate(time.Second))
 }
 
 // restored returns a list of names without those that an earlier attempt added, and with those that

@@ -123,6 +123,7 @@ type proposing struct {
 	out     execute.Outcome
 	made    []memory.Proposal // the proposals of the plan
 	note    string
+	tidies  bool // the run only brings the comment up to date, such as a scheduled one
 }
 
 // none reports whether the run changes no proposal. The record may have some that need no answer any more.
@@ -256,7 +257,12 @@ func (a *recorder) publish(ctx context.Context, n proposing, r memory.Record) er
 			text = proposal.Comment(r, a.view(n.note))
 		}
 		if !ticked && proposal.Sum(c.Body) == proposal.Sum(text) {
-			return nil
+			return a.shown(ctx, n, r, r.ProposalComment, text)
+		}
+	} else if n.unshown(r) {
+		// The run that made the proposals may have posted the comment, and GitHub may not show it yet.
+		if err := a.o.Clock.Sleep(ctx, execute.Settle); err != nil {
+			return fmt.Errorf("wait for the comment with the proposals: %w: %w", triage.ErrHalted, err)
 		}
 	}
 	id, err := a.post(ctx, text, r.ProposalComment)
@@ -266,13 +272,29 @@ func (a *recorder) publish(ctx context.Context, n proposing, r memory.Record) er
 	case err != nil:
 		return err
 	}
-	sum := proposal.Sum(text)
-	if id == r.ProposalComment && slices.Contains(r.ProposalRenders, sum) {
+	return a.shown(ctx, n, r, id, text)
+}
+
+// shown records that the comment with that id has a text that shows the proposals of a record. Of a comment that
+// the record has already, only a run that tidies records it: others would save the record a second time, and with
+// artifacts that is a moment without a record.
+func (a *recorder) shown(ctx context.Context, n proposing, r memory.Record, id int64, text string) error {
+	sum, last := proposal.Sum(text), r.LastProposal
+	unshown := n.tidies && slices.ContainsFunc(r.Pending(), r.Unshown)
+	if id == r.ProposalComment && slices.Contains(r.ProposalRenders, sum) && !unshown {
 		return nil
 	}
 	return a.updateRecord(ctx, func(r *memory.Record) {
-		r.ProposalComment = id
+		r.ProposalComment, r.ProposalsShown = id, max(r.ProposalsShown, last)
 		r.Render(sum)
+	})
+}
+
+// unshown reports whether an earlier run, or an earlier attempt, made proposals of the record for a comment.
+func (n proposing) unshown(r memory.Record) bool {
+	return slices.ContainsFunc(r.Pending(), func(p memory.Proposal) bool {
+		mine := func(m memory.Proposal) bool { return m.ID == p.ID && m.At.Truncate(time.Millisecond).Equal(p.At) }
+		return p.Carrier == triage.CarrierComment && !slices.ContainsFunc(n.made, mine)
 	})
 }
 
@@ -287,7 +309,7 @@ func (a *recorder) republish(ctx context.Context, n proposing, r memory.Record) 
 				r.End(p.Number, memory.Rejected, "", "the comment was deleted", now)
 			}
 		}
-		r.ProposalComment, r.ProposalRenders = 0, nil
+		r.ProposalComment, r.ProposalsShown, r.ProposalRenders = 0, 0, nil
 	}
 	if err := a.updateRecord(ctx, drop); err != nil {
 		return err
@@ -416,7 +438,7 @@ func (a *recorder) tidy(ctx context.Context, rep *Report, r memory.Record) error
 			return err
 		}
 	}
-	n := proposing{a: *a}
+	n := proposing{a: *a, tidies: true}
 	saved, err := a.save(ctx, nil, deferral{a: *a}, n)
 	if err != nil {
 		return err
@@ -464,10 +486,13 @@ func (s setup) proposes() bool {
 	return s.c.Proposes() || s.o.Agent.Agent != nil && s.c.Policy.Suggestions != policy.SuggestionsOff
 }
 
+// unattended is the time after which the run that made a proposal does not post the comment any more.
+const unattended = 10 * time.Minute
+
 // outstanding reports whether the proposals of a record need a scheduled run: one is too old, or the
-// comment with the proposals was never posted.
+// comment with the proposals does not show it.
 func outstanding(r memory.Record, now time.Time) bool {
 	return slices.ContainsFunc(r.Pending(), func(p memory.Proposal) bool {
-		return !p.Expires.After(now) || p.Carrier == triage.CarrierComment && r.ProposalComment == 0
+		return !p.Expires.After(now) || r.Unshown(p) && now.Sub(p.At) > unattended
 	})
 }

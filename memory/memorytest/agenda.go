@@ -138,12 +138,14 @@ func agendaProposals(t *testing.T, s memory.Agenda) {
 		{offer(5, triage.CarrierComment), "7 05-05"}, // the comment is missing
 		{func(r *memory.Record) { r.Plan(closing("a", 3)) }, "7 05-03"},
 		{func(r *memory.Record) { r.Drop("a") }, "7 05-05"},
-		{func(r *memory.Record) { r.ProposalComment = 123 }, "7 05-14"},
+		{func(r *memory.Record) { r.ProposalComment, r.ProposalsShown = 123, 1 }, "7 05-05"}, // it shows another one
+		{func(r *memory.Record) { r.ProposalsShown = 2 }, "7 05-14"},
 		{end(1), "7 05-15"},
 		{func(r *memory.Record) { r.Plan(closing("a", 20)) }, "7 05-15"},
 		{end(2), "7 05-20"},
 		{func(r *memory.Record) { r.Drop("a") }, ""},
-		{offer(8, triage.CarrierComment), "7 05-18"},
+		{offer(8, triage.CarrierComment), "7 05-08"}, // the comment does not show it
+		{func(r *memory.Record) { r.ProposalsShown = r.LastProposal }, "7 05-18"},
 		{func(r *memory.Record) { r.Expire(time.Date(2026, 5, 18, 0, 0, 0, 0, time.UTC)) }, ""},
 	} {
 		change(t, s, "org/repo", 7, step.alter)

@@ -65,13 +65,13 @@ func proposals(t *testing.T, s memory.Store) {
 		}
 	}
 	same("new proposals")
-	r.ProposalComment = 123
+	r.ProposalComment, r.ProposalsShown = 123, 2
 	r.Render(strings.Repeat("0a", 32))
 	r.End(2, memory.Accepted, hostile, hostile, time.Date(2026, 4, 11, 0, 0, 0, 0, time.UTC))
 	same("an accepted one")
 	r.Expire(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC))
 	same("all ended")
-	r.Proposals, r.ProposalComment, r.ProposalRenders = nil, 0, nil
+	r.Proposals, r.ProposalComment, r.ProposalsShown, r.ProposalRenders = nil, 0, 0, nil
 	same("all dropped")
 	if n, ok := r.Propose(proposal("again", `{"type":"lock"}`)); n != len(actions)+1 || !ok {
 		t.Errorf("after all were dropped: got number %d, %t, want %d", n, ok, len(actions)+1)

@@ -25,8 +25,8 @@ func Automations() []Automation {
 	return []Automation{AutomationFullControl, AutomationCautious, AutomationBalanced, AutomationFull}
 }
 
-// stricter reports whether the level a proposes actions that the level b carries out.
-func (a Automation) stricter(b Automation) bool {
+// tighter reports whether the level a proposes actions that the level b carries out.
+func (a Automation) tighter(b Automation) bool {
 	return slices.Index(Automations(), a) < slices.Index(Automations(), b)
 }
 

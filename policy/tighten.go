@@ -195,7 +195,7 @@ func (t *tightening) automation(theirs, mine Automation) Automation {
 	switch {
 	case mine == "":
 		return theirs
-	case theirs == "" || !theirs.stricter(mine):
+	case theirs == "" || !theirs.tighter(mine):
 		return mine
 	}
 	t.found = append(t.found, Loosening{Field: "automation", Counts: string(theirs)})

@@ -1,7 +1,8 @@
 // Command mutants changes each return value and verdict of packages policy and
 // runner/internal/plan that refuses or skips an action, so that it permits the action. In packages
-// runner, runner/internal/labels, agent and internal/sanitize it makes each condition before a
-// return, and each case, false.
+// runner, runner/internal/labels, runner/internal/proposal, runner/internal/command, agent and
+// internal/sanitize, and in the file of the plan's proposals, it makes each condition before a return,
+// and each case, false.
 // It makes one change at a time, called a mutant, and runs the tests of the packages that reach it.
 // If no test fails, the mutant survives, which means that a test is missing. survivors.txt lists
 // survivors with the reason.
@@ -33,6 +34,7 @@ type target struct {
 	dir    string   // relative to the root
 	suites []string // packages whose tests are run on its mutants; after one fails, the others are not run
 	guards bool     // whether conditions before a return, and cases, are mutated, too
+	files  []string // without guards, files of which they are mutated
 }
 
 const (
@@ -40,6 +42,8 @@ const (
 	planDir     = "runner/internal/plan"
 	runnerDir   = "runner"
 	labelsDir   = "runner/internal/labels"
+	proposalDir = "runner/internal/proposal"
+	commandDir  = "runner/internal/command"
 	agentDir    = "agent"
 	sanitizeDir = "internal/sanitize"
 )
@@ -48,9 +52,11 @@ const (
 func targets() []target {
 	return []target{
 		{dir: policyDir, suites: []string{policyDir, planDir, runnerDir}},
-		{dir: planDir, suites: []string{planDir, runnerDir}},
+		{dir: planDir, suites: []string{planDir, runnerDir}, files: []string{"propose.go"}},
 		{dir: runnerDir, suites: []string{runnerDir}, guards: true},
 		{dir: labelsDir, suites: []string{labelsDir}, guards: true},
+		{dir: proposalDir, suites: []string{proposalDir, commandDir, runnerDir}, guards: true},
+		{dir: commandDir, suites: []string{commandDir, runnerDir}, guards: true},
 		{dir: agentDir, suites: []string{agentDir}, guards: true},
 		{dir: sanitizeDir, suites: []string{sanitizeDir}, guards: true},
 	}

@@ -89,8 +89,11 @@ func permitting() map[string]string {
 	return map[string]string{
 		"policy.Allows": "true", "policy.MayLabel": "true", "policy.denied": "false", "policy.covered": "true",
 		"policy.Match": "true", "policy.matchHost": "true", "policy.listed": "true", "policy.alike": "false",
-		"policy.forbids": "false", "policy.longer": "false", "policy.fewer": "false",
+		"policy.forbids": "false", "policy.longer": "false", "policy.fewer": "false", "policy.tighter": "false", "policy.Proposes": "false", "policy.approves": "false",
 		"plan.take": "true", "plan.skip": "false", "plan.overridable": "false", "plan.hasCooldown": "false", "plan.closedBy": "false",
+		"proposal.Permits": "true", "proposal.Writes": "true", "proposal.OnClosed": "true", "proposal.Waits": "false",
+		"proposal.Edited": "false", "proposal.Fits": "true", "proposal.same": "false", "proposal.sameComment": "false",
+		"runner.answerable": "true",
 	}
 }
 
@@ -108,9 +111,18 @@ func calls() map[string]string {
 // dropping lists functions that omit names or values by "if … { continue }".
 func dropping() []string { return []string{"plan.allowed", "plan.filter", "policy.limits"} }
 
+// accepting lists functions that accept what fulfills all parts of a condition, by "if a && b { … }".
+func accepting() []string { return []string{"proposal.Ticked"} }
+
+// refusing lists functions of which every condition is made false, also one that does not leave the
+// function or the loop.
+func refusing() []string {
+	return []string{"runner.tick", "runner.withAnswer", "runner.put", "plan.propose", "plan.knownProposals"}
+}
+
 // missing returns the functions in the lists above that a package does not declare.
 func missing(pkg string, declared map[string]bool) []string {
-	names := slices.Concat(slices.Collect(maps.Keys(permitting())), slices.Collect(maps.Keys(looser())), slices.Collect(maps.Keys(calls())), dropping())
+	names := slices.Concat(slices.Collect(maps.Keys(permitting())), slices.Collect(maps.Keys(looser())), slices.Collect(maps.Keys(calls())), dropping(), accepting(), refusing())
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return !strings.HasPrefix(name, pkg+".") || declared[name] })
 }
@@ -133,7 +145,7 @@ func mutate(root string, t target, work string, replace map[string]string, decla
 		if err != nil {
 			return nil, err
 		}
-		f := finder{dir: dir, file: filepath.Base(path), name: name, src: src, fset: token.NewFileSet(), declared: declared, guards: t.guards}
+		f := finder{dir: dir, file: filepath.Base(path), name: name, src: src, fset: token.NewFileSet(), declared: declared, guards: t.guards || slices.Contains(t.files, filepath.Base(path))}
 		if err := f.find(); err != nil {
 			return nil, err
 		}
@@ -198,8 +210,12 @@ func (f *finder) function(name string, typ *ast.FuncType, body *ast.BlockStmt) {
 			f.function(name, n.Type, n.Body)
 			return false
 		case *ast.CallExpr:
-			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "set" && len(n.Args) == 2 {
+			sel, ok := n.Fun.(*ast.SelectorExpr)
+			if ok && sel.Sel.Name == "set" && len(n.Args) == 2 {
 				f.verdict(name, n.Args[0])
+			}
+			if ok && sel.Sel.Name == "withhold" && len(n.Args) == 3 {
+				f.wrap(name, n.Args[1], "triage.Suggest")
 			}
 			if fun, ok := n.Fun.(*ast.Ident); ok && len(n.Args) > 1 && calls()[f.name+"."+fun.Name] != "" {
 				f.wrap(name, n.Args[1], calls()[f.name+"."+fun.Name])
@@ -225,8 +241,11 @@ func (f *finder) function(name string, typ *ast.FuncType, body *ast.BlockStmt) {
 				}
 			}
 		case *ast.IfStmt:
-			if f.guards && n.Else == nil && leaves(n.Body) {
+			if f.guards && (n.Else == nil && leaves(n.Body) || slices.Contains(refusing(), f.name+"."+name)) {
 				f.guard(name, n.Cond)
+			}
+			if slices.Contains(accepting(), f.name+"."+name) {
+				f.parts(name, n.Cond, "true")
 			}
 			if slices.Contains(dropping(), f.name+"."+name) && endsInContinue(n.Body) {
 				f.wrap(name, n.Cond, "false")
@@ -253,7 +272,11 @@ func (f *finder) returned(function string, n *ast.ReturnStmt, reasons bool) {
 	last := n.Results[len(n.Results)-1]
 	switch value, listed := permitting()[key]; {
 	case listed:
-		if f.text(last) != value {
+		switch {
+		case f.text(last) == value:
+		case f.guards:
+			f.parts(function, last, value)
+		default:
 			f.wrap(function, last, value)
 		}
 	case looser()[key] != "":
@@ -283,6 +306,23 @@ func (f *finder) guard(function string, e ast.Expr) {
 		return
 	}
 	f.wrap(function, e, "false")
+}
+
+// parts adds a mutant for each part of a condition: it is true if all parts must hold, and false if one
+// suffices.
+func (f *finder) parts(function string, e ast.Expr, value string) {
+	op := token.LAND
+	if value == "false" {
+		op = token.LOR
+	}
+	if b, ok := e.(*ast.BinaryExpr); ok && b.Op == op {
+		f.parts(function, b.X, value)
+		f.parts(function, b.Y, value)
+		return
+	}
+	if !strings.HasSuffix(f.text(e), "err == nil") {
+		f.wrap(function, e, value)
+	}
 }
 
 // comparison reports whether an expression is a condition.

@@ -27,7 +27,7 @@ import (
 var races = flag.Int("races", 1000, "on how many issues a person and runs race")
 
 // A proposalRace is an issue that a person changes while runs propose and apply labels. It carries the calls of
-// the runs to the server, without a connection. The person acts before and after each call.
+// the runs to the server, without a connection. The person acts before each call.
 type proposalRace struct {
 	*testing.T
 	*rand.Rand
@@ -61,7 +61,6 @@ func (r *proposalRace) RoundTrip(req *http.Request) (*http.Response, error) {
 		r.undone++
 	}
 	r.check()
-	r.act()
 	res := w.Result()
 	res.Request = req
 	return res, nil
@@ -199,6 +198,7 @@ func (r *proposalRace) run(action string, comment string) {
 	}
 	r.suggested += rep.Suggested
 	r.check()
+	r.act()
 	r.now = r.now.Add(time.Minute)
 	i = r.gh.Issue(repoName, r.number)
 	for _, name := range append(i.Labels, i.Assignees...) {

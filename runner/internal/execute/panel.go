@@ -103,19 +103,9 @@ func PanelKinds(action string) []string {
 // is by another account: then a person made the change at the same time. applied reports whether GitHub made
 // the change.
 func (x *execution) takeBack(ctx context.Context, s *plan.Step, names []string) (applied bool, err error) {
-	var ours []string
-	t, err := x.Host.Timeline(ctx, x.Identity.Ref)
-	if err != nil {
+	ours, err := x.appliedByUs(ctx, s, names)
+	if err != nil || len(ours) == 0 {
 		return false, err
-	}
-	h := history.History{Timeline: t, Bot: x.Identity.Login, Issue: x.Issue}
-	for _, name := range names {
-		if e, found := h.Last(history.Named(name, PanelKinds(s.Action.Type)...)); !found || h.Ours(e) {
-			ours = append(ours, name)
-		}
-	}
-	if len(ours) == 0 {
-		return false, nil
 	}
 	var back effect.Effect
 	switch s.Effect.(type) { //nolint:gochecksumtype // the panel shows no others
@@ -132,6 +122,43 @@ func (x *execution) takeBack(ctx context.Context, s *plan.Step, names []string) 
 		back = effect.SetType{Name: x.Issue.Type}
 	}
 	return true, x.guarded(ctx, back)
+}
+
+// appliedByUs returns those of the names that GitHub applied in our name, and that are still there. A name
+// that a person removed since is left out, because the person may add it again at any moment.
+func (x *execution) appliedByUs(ctx context.Context, s *plan.Step, names []string) ([]string, error) {
+	undoing := []string{"unlabeled", "unassigned", "issue_type_removed"}
+	for again := false; ; again = true {
+		t, err := x.Host.Timeline(ctx, x.Identity.Ref)
+		if err != nil {
+			return nil, err
+		}
+		h := history.History{Timeline: t, Bot: x.Identity.Login, Issue: x.Issue}
+		var ours, removed []string
+		for _, name := range names {
+			e, found := h.Last(history.Named(name, slices.Concat(PanelKinds(s.Action.Type), undoing)...))
+			switch {
+			case !found || slices.Contains(undoing, e.Kind) && again: // the timeline does not show it yet
+				ours = append(ours, name)
+			case slices.Contains(undoing, e.Kind):
+				removed = append(removed, name)
+			case h.Ours(e):
+				ours = append(ours, name)
+			}
+		}
+		if len(removed) == 0 {
+			return ours, nil
+		}
+		issue, err := x.Host.Issue(ctx, x.Identity.Ref)
+		if err != nil {
+			return nil, err
+		}
+		there := outcome.NamesOf(slices.Concat(issue.Labels, issue.Assignees, []string{issue.Type})).In(removed)
+		if len(there) == 0 {
+			return ours, nil
+		}
+		names = append(ours, there...)
+	}
 }
 
 // guarded makes one write, if the guard permits it.

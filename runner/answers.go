@@ -80,8 +80,10 @@ func before(d triage.Delivery) string {
 func (a decider) tick(ctx context.Context, ticks []proposal.Tick) (dec decided, why string, err error) {
 	rec := a.reads.Record(ctx)
 	ans := answers{by: a.d.Sender.Login, at: a.d.Time()}
+	known := rec.ProposalComment == a.d.Comment.ID
 	switch {
-	case rec.ProposalComment == a.d.Comment.ID:
+	case known:
+	case rec.ProposalComment == 0 && len(rec.Pending()) > 0: // a run was killed before it recorded the comment
 	case rec.ProposalComment != 0 || len(rec.Proposals) > 0:
 		return dec, "the comment is not the one with the proposals of the record", nil
 	default:
@@ -89,7 +91,7 @@ func (a decider) tick(ctx context.Context, ticks []proposal.Tick) (dec decided, 
 	}
 	var chosen []memory.Proposal
 	var ignored []string
-	intact := slices.Contains(rec.ProposalRenders, proposal.Sum(before(a.d)))
+	intact := known && slices.Contains(rec.ProposalRenders, proposal.Sum(before(a.d)))
 	for _, t := range ticks {
 		p, ok := rec.Proposal(t.Number)
 		switch {

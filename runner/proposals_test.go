@@ -52,17 +52,24 @@ type proposalStory struct {
 	repo    *githubtest.Repo
 	o       options
 	now     time.Time
-	event   triage.Delivery // the newest one
-	actions []string        // the agent's next answer
+	event   triage.Delivery      // the newest one
+	tasked  map[string]pastEvent // the newest events by their actions
+	actions []string             // the agent's next answer
 	asked   int
 	tasks   int
 	shown   string // the comment with proposals when it was last printed
 	b       strings.Builder
 }
 
+// A pastEvent is one that a run handled as a task.
+type pastEvent struct {
+	event triage.Delivery
+	task  string
+}
+
 func newProposalStory(t *testing.T, src string) *proposalStory {
 	t.Helper()
-	p := &proposalStory{T: t, now: time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)}
+	p := &proposalStory{T: t, tasked: map[string]pastEvent{}, now: time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return p.now }
 	p.gh = githubtest.New(t, githubtest.Config{Now: clock})
 	p.repo = p.gh.Repo(repoName).AddLabel("bug", "docs", "crash", "triage").AddIssue(githubtest.Issue{Number: 1, Title: "It crashes", Body: "a panic", Author: "octocat"}).
@@ -102,8 +109,12 @@ func (p *proposalStory) tell(line string) {
 	case "comment":
 		id := p.repo.AddComment(1, who, text)
 		p.run("comment", who, triage.Comment{ID: id, Body: text, Author: who, CreatedAt: p.now}, "")
-	case "rerun":
-		p.deliver(p.event)
+	case "rerun": // rerun [ACTION]: the newest event, or the newest one with that action
+		event := p.event
+		if first, ok := p.tasked[rest]; ok {
+			event, p.o.Task = first.event, runner.TaskIdentity{ID: first.task}
+		}
+		p.deliver(event)
 	case "tick": // tick LOGIN NUMBERS
 		c := p.proposalsComment()
 		after := c.Body
@@ -155,6 +166,8 @@ func (p *proposalStory) tell(line string) {
 	case "accepts": // accepts LOGIN KIND NAME: a person accepts a suggestion in GitHub's panel
 		kind, name, _ := strings.Cut(text, " ")
 		p.repo.AcceptAs(who, 1, kind, name)
+	case "record": // record action, comment or proposals: the record differs from what it was
+		p.alter(rest)
 	case "lose":
 		keepIn(&p.o, memory.New())
 	case "sweep":
@@ -169,6 +182,28 @@ func (p *proposalStory) tell(line string) {
 		p.o.NoBoxes = true
 	default:
 		p.Fatalf("unknown line: %s", line)
+	}
+}
+
+// alter changes the record: it loses its proposals, or the id of their comment, or the first proposal gets
+// another action.
+func (p *proposalStory) alter(what string) {
+	p.Helper()
+	_, err := memory.Update(p.Context(), p.o.Memory.Store, repoName, 1, func(r *memory.Record) error {
+		switch what {
+		case "proposals":
+			r.Proposals = nil
+		case "comment":
+			r.ProposalComment, r.ProposalsShown = 0, 0
+		case "action":
+			return r.Proposals[0].Action.UnmarshalJSON([]byte(`{"type":"add_label","label":"docs"}`))
+		default:
+			p.Fatalf("the record has no %s", what)
+		}
+		return nil
+	})
+	if err != nil {
+		p.Fatal(err)
 	}
 }
 
@@ -246,7 +281,7 @@ func (p *proposalStory) run(action, who string, c triage.Comment, from string) {
 	}
 	p.tasks++
 	p.o.Task = runner.TaskIdentity{ID: protocol.DeriveTaskID("proposals", strconv.Itoa(p.tasks)), First: true}
-	p.event = d
+	p.event, p.tasked[action] = d, pastEvent{d, p.o.Task.ID}
 	p.deliver(d)
 	p.o.Task.First = false
 }

@@ -91,6 +91,7 @@ func TestTicked(t *testing.T) {
 	tick := func(s, number string) string {
 		return strings.Replace(s, "- [ ] **"+number+"**", "- [x] **"+number+"**", 1)
 	}
+	other := strings.Replace(body, "foreman:p 1", "foreman:p 2", 1)
 	tests := []struct {
 		name, before, after string
 		want                []int
@@ -108,6 +109,7 @@ func TestTicked(t *testing.T) {
 		{"no ASCII", body, strings.Replace(tick(body, "1"), "foreman:p", "fоreman:p", 1), nil}, //nolint:gosmopolitan // a homograph
 		{"a new line", body, body + "\n- [x] **3** add the label `x` · high <!-- foreman:p 3 0123456789abcdef -->", nil},
 		{"empty", "", tick(body, "1"), nil},
+		{"two numbers", other, tick(other, "1"), nil},
 	}
 	for _, tt := range tests {
 		var got []int
@@ -172,6 +174,12 @@ func TestBefore(t *testing.T) {
 		{"a comment that was accepted", []string{`{"type":"comment","body":"hi"}`}, memory.Accepted, 1, false, crash, `{"type":"comment","body":"hi "}`, "mona accepted it"},
 		{"another comment", []string{`{"type":"comment","body":"hi"}`}, memory.Rejected, 1, false, crash, `{"type":"comment","body":"ho"}`, ""},
 		{"a comment with the same key", []string{`{"type":"comment","body":"hi","once":"k"}`}, memory.Rejected, 1, false, crash, `{"type":"comment","body":"ho","once":"k"}`, "rejected"},
+		{"a comment without the key", []string{`{"type":"comment","body":"hi","once":"k"}`}, memory.Rejected, 1, false, crash, `{"type":"comment","body":"hi"}`, ""},
+		{"a comment with a new key", []string{`{"type":"comment","body":"hi"}`}, memory.Rejected, 1, false, crash, `{"type":"comment","body":"hi","once":"k"}`, ""},
+		{"a sticky comment", []string{`{"type":"update_comment","body":"hi","key":"k"}`}, memory.Rejected, 1, false, crash, `{"type":"update_comment","body":"hi","key":"k"}`, "rejected"},
+		{"a sticky comment with another text", []string{`{"type":"update_comment","body":"hi","key":"k"}`}, memory.Rejected, 1, false, crash, `{"type":"update_comment","body":"ho","key":"k"}`, ""},
+		{"an action of the program", []string{`{"type":"notify","to":"ops"}`}, memory.Rejected, 1, false, crash, `{"type":"notify","to":"ops"}`, "rejected"},
+		{"another one", []string{`{"type":"notify","to":"ops"}`}, memory.Rejected, 1, false, crash, `{"type":"notify","to":"dev"}`, ""},
 		{"a close for another reason", []string{`{"type":"close_issue","reason":"completed"}`}, memory.Rejected, 1, false, crash, `{"type":"close_issue"}`, "rejected"},
 		{"another type", []string{`{"type":"set_type","issue_type":"Bug"}`}, memory.Rejected, 1, false, crash, `{"type":"set_type","issue_type":"Task"}`, ""},
 		{"a lock", []string{`{"type":"lock"}`}, memory.Rejected, 1, false, crash, `{"type":"lock"}`, "rejected"},
@@ -196,6 +204,79 @@ func TestBefore(t *testing.T) {
 		if rejected := proposal.Rejected(r, tt.from, item(t, tt.asks)); (rejected != "") != (tt.want != "" && tt.state == memory.Rejected) {
 			t.Errorf("%s: rejected %q", tt.name, rejected)
 		}
+	}
+}
+
+// TestWaits checks which proposals wait already.
+func TestWaits(t *testing.T) {
+	t.Parallel()
+	r := pending(t, `{"type":"add_label","label":"bug"}`)
+	for data, want := range map[string]bool{
+		`{"type":"add_label","label":"BUG"}`: true, `{"type":"add_labels","labels":["docs","bug"]}`: true,
+		`{"type":"add_label","label":"docs"}`: false, `{"type":"remove_label","label":"bug"}`: false,
+	} {
+		p := memory.Proposal{Source: "crash", Action: item(t, data)}
+		if got := proposal.Waits(r, p); got != want {
+			t.Errorf("%s: got %v", data, got)
+		}
+		if p.Source = "other"; proposal.Waits(r, p) {
+			t.Errorf("%s of another rule waits", data)
+		}
+	}
+	r.End(1, memory.Rejected, "mona", "", noon)
+	if proposal.Waits(r, memory.Proposal{Source: "crash", Action: item(t, `{"type":"add_label","label":"bug"}`)}) {
+		t.Error("a rejected proposal waits")
+	}
+}
+
+// TestEnded checks the reasons after the end of a proposal.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		state  memory.ProposalState
+		by     string
+		reason string
+		want   string
+	}{
+		{memory.Accepted, "mona", "", "mona accepted it on 2026-11-27"},
+		{memory.Rejected, "", "the comment was deleted", "a person rejected it on 2026-11-27"},
+		{memory.Expired, "", "", "its proposal expired on 2026-11-27"},
+		{memory.Overtaken, "", "", "its proposal was overtaken on 2026-11-27"},
+		{memory.Overtaken, "", "it holds by now", "its proposal was overtaken on 2026-11-27: it holds by now"},
+	} {
+		r := pending(t, `{"type":"lock"}`)
+		r.End(1, tt.state, tt.by, tt.reason, noon)
+		if got := proposal.Ended(r.Proposals[0]); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}
+
+// TestTidyUnknown ends proposals of an issue whose state is not known: only those that are too old.
+func TestTidyUnknown(t *testing.T) {
+	t.Parallel()
+	r := pending(t, `{"type":"lock"}`)
+	proposal.Tidy(&r, nil, noon)
+	if len(r.Pending()) != 1 {
+		t.Error("a proposal ended")
+	}
+	proposal.Tidy(&r, nil, noon.Add(2*time.Hour))
+	if len(r.Pending()) != 0 {
+		t.Error("an old proposal waits")
+	}
+}
+
+// TestCommentOfPanel checks that the comment shows no proposal of GitHub's panel.
+func TestCommentOfPanel(t *testing.T) {
+	t.Parallel()
+	r := pending(t, `{"type":"add_label","label":"bug"}`, `{"type":"lock"}`)
+	r.Proposals[0].Carrier = triage.CarrierGitHub
+	if got := proposal.Comment(r, proposal.View{}); strings.Contains(got, "bug") || !strings.Contains(got, "lock") {
+		t.Errorf("got\n%s", got)
+	}
+	r.Proposals = r.Proposals[:1]
+	if got := proposal.Comment(r, proposal.View{}); got != "" {
+		t.Errorf("got\n%s", got)
 	}
 }
 

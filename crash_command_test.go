@@ -48,7 +48,7 @@ func crashCommand(t *testing.T, program string) {
 func (r *crashRound) command(t *testing.T) {
 	t.Helper()
 	id := r.gh.Repo(crashRepo).AddUser("mona").AddComment(7, "mona", "/foreman undo\n/foreman why")
-	r.event, r.runID = "issue_comment", 100
+	r.event, r.id = "issue_comment", 100
 	payload := fmt.Sprintf(crashComment, r.issue(t), id)
 	if err := os.WriteFile(filepath.Join(r.dir, "event.json"), []byte(payload), 0o644); err != nil {
 		t.Fatal(err)

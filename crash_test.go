@@ -64,7 +64,7 @@ func TestCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]func(t *testing.T, program string){
-		"random": crashRandom, "schedule": crashSchedule, "command": crashCommand,
+		"random": crashRandom, "schedule": crashSchedule, "command": crashCommand, "proposals": crashProposals, "answers": crashAnswers,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,13 +148,19 @@ type crashRound struct {
 	api     *httptest.Server // serves gh and results under one GITHUB_API_URL
 	url     string           // address of the agent; empty if rules decide
 	asked   atomic.Int64     // how often the agent was asked
-	event   string           // name of the event
-	runID   int              // id of the workflow run
-	clock   fastClock
+	crashRun
+	clock fastClock
 
 	kills int
 	cut   chan struct{} // gets a value for each lost answer of GitHub
 	at    []crashPoint
+}
+
+// A crashRun is a workflow run.
+type crashRun struct {
+	event string // its name
+	file  string // with the event, in the folder of the round
+	id    int
 }
 
 // A crashPoint is a call at which the program is killed, before or after the service handles the
@@ -200,9 +206,20 @@ const crashEvent = `{"action": "opened", "issue": %s,
 
 func newCrashRound(t *testing.T, program string, c crashCase) *crashRound {
 	t.Helper()
-	r := &crashRound{crashCase: c, program: program, dir: t.TempDir(), event: "issues", runID: 99, clock: fastClock{time.Now().Round(0)}, cut: make(chan struct{}, 100)}
+	rules := crashRules
+	if !c.agent {
+		rules += crashRule
+	}
+	return newCrashRoundOf(t, program, c, rules, crashDecision)
+}
+
+// newCrashRoundOf returns a round with rules. decision is the answer of the agent, with the id of the task
+// and the number of the answer.
+func newCrashRoundOf(t *testing.T, program string, c crashCase, rules, decision string) *crashRound {
+	t.Helper()
+	r := &crashRound{crashCase: c, program: program, dir: t.TempDir(), crashRun: crashRun{"issues", "event.json", 99}, clock: fastClock{time.Now().Round(0)}, cut: make(chan struct{}, 100)}
 	var err error
-	if r.gh, err = githubtest.Start(githubtest.Config{SkipValidation: true, Now: r.clock.now}); err != nil {
+	if r.gh, err = githubtest.Start(githubtest.Config{SkipValidation: true, Now: func() time.Time { return r.clock.now() }}); err != nil {
 		t.Fatal(err)
 	}
 	if r.results, err = resultstest.Start(resultstest.Config{Repo: crashRepo, Lenient: true}); err != nil {
@@ -212,15 +229,11 @@ func newCrashRound(t *testing.T, program string, c crashCase) *crashRound {
 	if c.agent {
 		r.url = agenttest.New(t, func(task protocol.TaskMessage) agenttest.Answer {
 			n := r.asked.Add(1)
-			return agenttest.Raw(fmt.Sprintf(crashDecision, task.TaskID, n))
+			return agenttest.Raw(fmt.Sprintf(decision, task.TaskID, n))
 		}).URL
 	}
 	r.gh.Repo(crashRepo).AddLabel("bug", "one", "two", "old", "older").
 		AddIssue(githubtest.Issue{Number: 7, Author: "mona", Labels: []string{"old", "older"}})
-	rules := crashRules
-	if !c.agent {
-		rules += crashRule
-	}
 	event := fmt.Sprintf(crashEvent, r.issue(t))
 	for name, text := range map[string]string{"event.json": event, ".github/foreman.yml": rules} {
 		path := filepath.Join(r.dir, name)
@@ -257,22 +270,34 @@ func (r *crashRound) issue(t *testing.T) []byte {
 // at the points that next returns.
 func (r *crashRound) run(t *testing.T, most int, next func() crashPoint) {
 	t.Helper()
+	r.attempts(t, most, next, false)
+}
+
+// attempts is run. If leave is set, it starts no further attempt after a kill; ended is false then.
+func (r *crashRound) attempts(t *testing.T, most int, next func() crashPoint, leave bool) (ended bool) {
+	t.Helper()
+	kills, armed := 0, 0
 	for attempt := 1; ; attempt++ {
 		var reached chan struct{}
 		r.gh.ClearFaults()
 		r.results.ClearFaults()
-		if r.kills < most && len(r.at) < 3*most {
+		if kills < most && armed < 3*most {
 			reached = make(chan struct{})
+			armed++
 			r.arm(next(), reached)
 		}
-		killed, err := r.attempt(t, attempt, reached)
+		killed, err := r.attempt(t, r.crashRun, attempt, reached)
 		switch {
+		case killed && leave:
+			r.kills++
+			return false
 		case killed:
+			kills++
 			r.kills++
 		case err != nil:
 			t.Fatalf("%s, killed at %v, attempt %d: %v", r.crashCase, r.at, attempt, err)
 		default:
-			return
+			return true
 		}
 	}
 }
@@ -287,7 +312,7 @@ func (r *crashRound) arm(p crashPoint, reached chan struct{}) {
 }
 
 // attempt runs the program once, and kills it when reached is closed.
-func (r *crashRound) attempt(t *testing.T, attempt int, reached <-chan struct{}) (killed bool, err error) {
+func (r *crashRound) attempt(t *testing.T, run crashRun, attempt int, reached <-chan struct{}) (killed bool, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -295,11 +320,11 @@ func (r *crashRound) attempt(t *testing.T, attempt int, reached <-chan struct{})
 	cmd := exec.CommandContext(ctx, r.program, "action")
 	cmd.Stdout, cmd.Stderr = &log, &log
 	cmd.Env = []string{
-		"GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=" + r.event, "GITHUB_EVENT_PATH=" + filepath.Join(r.dir, "event.json"),
-		"GITHUB_WORKSPACE=" + r.dir, "GITHUB_REPOSITORY=" + crashRepo, "GITHUB_API_URL=" + r.api.URL, "INPUT_TOKEN=t0ken",
+		"GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=" + run.event, "GITHUB_EVENT_PATH=" + filepath.Join(r.dir, run.file),
+		"GITHUB_REF=refs/heads/" + r.results.Branch(), "GITHUB_WORKSPACE=" + r.dir, "GITHUB_REPOSITORY=" + crashRepo, "GITHUB_API_URL=" + r.api.URL, "INPUT_TOKEN=t0ken",
 		"GITHUB_REPOSITORY_ID=" + fmt.Sprint(r.results.RepositoryID()), "ACTIONS_RESULTS_URL=" + r.results.URL,
-		"ACTIONS_RUNTIME_TOKEN=" + r.results.RuntimeToken(resultstest.Job{Run: 99}), "INPUT_MEMORY=" + r.memory, "INPUT_AGENT-URL=" + r.url,
-		fmt.Sprintf("%s=%d", crashEpoch, r.clock.epoch.UnixNano()), fmt.Sprintf("GITHUB_RUN_ID=%d", r.runID), fmt.Sprintf("GITHUB_RUN_ATTEMPT=%d", attempt), "NO_PROXY=127.0.0.1",
+		"ACTIONS_RUNTIME_TOKEN=" + r.results.RuntimeToken(resultstest.Job{Run: int64(run.id)}), "INPUT_MEMORY=" + r.memory, "INPUT_AGENT-URL=" + r.url,
+		fmt.Sprintf("%s=%d", crashEpoch, r.clock.epoch.UnixNano()), fmt.Sprintf("GITHUB_RUN_ID=%d", run.id), fmt.Sprintf("GITHUB_RUN_ATTEMPT=%d", attempt), "NO_PROXY=127.0.0.1",
 	}
 	if err := cmd.Start(); err != nil {
 		return false, err

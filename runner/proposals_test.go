@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -55,6 +56,7 @@ type proposalStory struct {
 	event   triage.Delivery      // the newest one
 	tasked  map[string]pastEvent // the newest events by their actions
 	actions []string             // the agent's next answer
+	failed  error                // nil: the agent answers
 	asked   int
 	tasks   int
 	shown   string // the comment with proposals when it was last printed
@@ -107,6 +109,7 @@ func (p *proposalStory) tell(line string) {
 	case "opened", "labeled", "edited", "reopened":
 		p.run(verb, "octocat", triage.Comment{}, "")
 	case "comment":
+		text = strings.ReplaceAll(text, " / ", "\n")
 		id := p.repo.AddComment(1, who, text)
 		p.run("comment", who, triage.Comment{ID: id, Body: text, Author: who, CreatedAt: p.now}, "")
 	case "rerun": // rerun [ACTION]: the newest event, or the newest one with that action
@@ -143,6 +146,10 @@ func (p *proposalStory) tell(line string) {
 	case "close":
 		p.repo.CloseAs(who, 1, "completed")
 		p.run("closed", who, triage.Comment{}, "")
+	case "shut": // closes the issue, and no run sees it
+		p.repo.CloseAs(who, 1, "completed")
+	case "fails": // the agent fails from now on
+		p.failed = errors.New("the agent is down")
 	case "lock":
 		p.repo.LockAs(who, 1, "")
 	case "rename":
@@ -394,6 +401,9 @@ func (p *proposalStory) sweep() {
 
 // decide is the agent: it gives the actions of the newest line.
 func (p *proposalStory) decide(_ context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+	if p.failed != nil {
+		return protocol.DecisionMessage{}, p.failed
+	}
 	p.asked++
 	m := protocol.DecisionMessage{TaskID: task.TaskID, Decision: protocol.LabelAndRespond, Rationale: "the agent says so"}
 	for _, a := range p.actions {

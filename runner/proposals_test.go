@@ -418,3 +418,55 @@ func (p *proposalStory) decide(_ context.Context, task protocol.TaskMessage) (pr
 	}
 	return m, nil
 }
+
+// TestTooLongToPropose refuses a comment that people could not read as a whole, and proposes the longest one.
+func TestTooLongToPropose(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{
+		4000: "comment agent suggest suggested", 4001: "too long to be proposed: the body has 4001 characters, and people see at most 4000",
+	} {
+		p := newProposalStory(t, "agent: {when: true}\n")
+		p.tell(`agent {"type":"comment","body":"` + strings.Repeat("x", n) + `","suggest":true}`)
+		p.tell("opened")
+		if !strings.Contains(p.b.String(), want) {
+			t.Errorf("%d characters: got\n%s", n, p.b.String())
+		}
+	}
+}
+
+// TestPanelSwitchedOff uses GitHub's panel where it was seen, as long as the events do not show that it is off.
+func TestPanelSwitchedOff(t *testing.T) {
+	t.Parallel()
+	p := newProposalStory(t, "rules:\n  - {id: crash, on: issues.edited, then: [{add_label: {label: bug, suggest: true}}]}\n")
+	r, err := runner.New(p.o.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	carrier := func(event string, number int) triage.Carrier {
+		p.repo.AddIssue(githubtest.Issue{Number: number})
+		if event != "" {
+			p.repo.LabelAs("mona", number, event)
+		}
+		issue := triage.Issue{Number: number, State: "open"}
+		d := triage.Delivery{Event: triage.Event{Name: triage.EventIssues, Action: "edited"}, Repo: triage.Repo{Owner: "Codertocat", Name: "Hello-World"}, Number: number, Issue: &issue}
+		rep, err := r.Run(t.Context(), runner.TaskIdentity{ID: protocol.DeriveTaskID("panel", strconv.Itoa(number)), First: true}, d)
+		if err != nil || rep.Suggested != 1 {
+			t.Fatalf("%d proposals, %v", rep.Suggested, err)
+		}
+		return rep.Actions[0].Carrier
+	}
+	p.repo.SetAutomation(githubtest.Cautious)
+	got := []triage.Carrier{carrier("", 2), carrier("docs", 3), carrier("", 4)}
+	p.now = p.now.Add(23 * time.Hour)
+	got = append(got, carrier("", 5))
+	p.repo.SetAutomation(githubtest.AutomationOff)
+	got = append(got, carrier("docs", 6), carrier("", 7))
+	p.repo.SetAutomation(githubtest.Cautious)
+	got = append(got, carrier("docs", 8))
+	p.now = p.now.Add(24 * time.Hour)
+	got = append(got, carrier("", 9))
+	want := []triage.Carrier{"comment", "github", "github", "github", "comment", "comment", "github", "comment"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

@@ -226,6 +226,54 @@ func run() error {
 	}
 }
 
+// TestParts finds the parts of the conditions of functions that accept.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	const text = `package proposal
+
+func Ticked() {
+	for {
+		if a && (b || c) && err == nil {
+			list()
+		}
+	}
+}
+
+func Permits() bool {
+	return d && !e
+}
+
+func Waits() bool {
+	return f || g && h
+}
+
+func other() {
+	p.withhold(1, triage.Skip, "why")
+	if i && j {
+		list()
+	}
+}
+`
+	if err := os.Mkdir(filepath.Join(root, "proposal"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "proposal", "x.go"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := mutate(root, target{dir: "proposal", files: []string{"x.go"}}, t.TempDir(), map[string]string{}, map[string]bool{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range list {
+		got = append(got, m.from+" -> "+m.to)
+	}
+	if strings.Join(got, "; ") != "a -> true; (b || c) -> true; d -> true; !e -> true; f -> false; g && h -> false; triage.Skip -> triage.Suggest" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // TestSurvivors checks that every listed survivor is a mutant, and has a reason.
 func TestSurvivors(t *testing.T) {
 	t.Parallel()

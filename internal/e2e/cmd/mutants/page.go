@@ -13,9 +13,10 @@ func page(results []result, reasons map[string]string) string {
 	b.WriteString(`# Mutants of the refusals
 
 The program ` + "`internal/e2e/cmd/mutants`" + ` turns each refusing or skipping return and verdict of the packages ` + "`policy`" + `
-and ` + "`runner/internal/plan`" + ` into a permitting one. In ` + "`runner`" + `, ` + "`runner/internal/labels`" + `, ` + "`agent`" + ` and ` + "`internal/sanitize`" + ` it makes each condition before
+and ` + "`runner/internal/plan`" + ` into a permitting one. In ` + "`runner`" + `, ` + "`agent`" + `, ` + "`internal/sanitize`" + `,
+the packages ` + "`labels`, `proposal` and `command` of `runner/internal`" + ` and the file ` + "`propose.go` of the plan" + ` it makes each condition before
 a ` + "`return`, `continue` or `break`" + `, each assigned condition and each case without a value false. It makes one change at a time, and runs the tests
-that reach it: those of the package, and for the first two packages those of ` + "`runner`" + `, too. A mutant survives when all of
+that reach it: those of the package, and for those of the policy, the plan, proposals and commands those of ` + "`runner`" + `, too. A mutant survives when all of
 them pass.
 
 ` + "<!-- not run: it needs a checkout -->\n```sh\nmake mutants\n```" + `
@@ -28,7 +29,9 @@ The changes are:
 - a function that reports whether a limit holds reports that it does not;
 - a name or limit that is left out stays;
 - of two merged policies the looser value counts;
-- in the other four packages, a condition is false, also one that is assigned; if it has alternatives (` + "`||`" + `), one of them. Conditions that only pass
+- a proposal that is withheld is made;
+- of the conditions that must all hold for a tick or a permission, one counts as fulfilled;
+- in the other packages, a condition is false, also one that is assigned; if it has alternatives (` + "`||`" + `), one of them. Conditions that only pass
   on an error (` + "`err != nil`" + `) stay.
 
 All mutants of a package are compiled together, and several run at a time (` + "`-parallel`" + `). A mutant with which

@@ -452,7 +452,7 @@ func (a *recorder) tidies(ctx context.Context) bool {
 	if a.d.Name != triage.EventIssues || !slices.Contains([]string{"closed", "reopened", "edited"}, a.d.Action) || !a.proposes() {
 		return false
 	}
-	rec := a.reads.Record(ctx)
+	rec := a.reads.Stored(ctx)
 	return len(rec.Pending()) > 0
 }
 

@@ -191,6 +191,22 @@ func (r *reads) Record(ctx context.Context) memory.Record {
 	return rec
 }
 
+// Stored returns the record in the memory, without reading the timeline; it is empty if there is none, or
+// if it cannot be read.
+func (r *reads) Stored(ctx context.Context) memory.Record {
+	if r.record != nil {
+		return *r.record
+	}
+	rec := memory.Record{Repo: r.d.FullRepo(), Issue: r.d.Number}
+	if r.memory.Store == nil || r.fresh() {
+		return rec
+	}
+	if loaded, err := r.load(ctx, rec); err == nil {
+		return loaded
+	}
+	return rec
+}
+
 // load reads the record in the memory.
 func (r *reads) load(ctx context.Context, rec memory.Record) (memory.Record, error) {
 	if r.unkept {

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +16,7 @@ import (
 	"github.com/org/foreman-action/internal/actions/results/resultstest"
 	"github.com/org/foreman-action/internal/agenttest"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -123,5 +128,78 @@ func TestStrangersEditCalls(t *testing.T) {
 				t.Errorf("got calls %q, and %d questions to the agent", got, len(asked.Tasks()))
 			}
 		})
+	}
+}
+
+// TestProposalCalls counts the calls of a proposal and of its answers, with the memory in artifacts.
+func TestProposalCalls(t *testing.T) {
+	t.Parallel()
+	service, gh := resultstest.New(t, resultstest.Config{}), githubtest.New(t, githubtest.Config{Token: "s3cret-token"})
+	repo := gh.Repo(service.Repo()).AddLabel("docs", "bug").AddUser("mona").SetPermission("mona", "admin")
+	front := service.Front(gh)
+	t.Cleanup(front.Close)
+	runs, before := 0, 0
+	run := func(number int, name, payload string) []string {
+		t.Helper()
+		runs++
+		s := newStep(t)
+		for k, v := range map[string]string{
+			"GITHUB_API_URL": front.URL, "GITHUB_REPOSITORY": service.Repo(), "GITHUB_REPOSITORY_ID": strconv.FormatInt(service.RepositoryID(), 10),
+			"GITHUB_RUN_ID": strconv.Itoa(runs), "ACTIONS_RESULTS_URL": service.URL + "/", "ACTIONS_RUNTIME_TOKEN": service.RuntimeToken(resultstest.Job{Run: int64(runs)}),
+		} {
+			s.Setenv(k, v)
+		}
+		s.gh = gh
+		s.SetInput("memory", "artifact")
+		s.checkedOut(t, "version: 1\nrules:\n  - {id: a, on: issues.opened, when: 'issue.number != 9', then: [{add_label: {label: docs, suggest: true}}, {add_label: {label: bug, suggest: true}}]}\n")
+		now := time.Now().UTC().Format(time.RFC3339)
+		s.SetEvent(name, fmt.Appendf(nil, `{"sender": {"login": "mona", "type": "User"}, "repository": {"full_name": %q, "default_branch": %q},
+			"issue": {"number": %d, "title": "T", "body": "b", "state": %q, "user": {"login": "rita"}, "labels": [], "created_at": %q, "updated_at": %q}, %s}`,
+			service.Repo(), service.Branch(), number, gh.Issue(service.Repo(), number).State, now, now, payload))
+		if code := s.run(t.Context()); code != command.ExitOK {
+			t.Fatalf("exit code %d:\n%s", code, s.Log())
+		}
+		all := s.apiCalls(service)
+		artifacts := len(all) - len(gh.Calls())
+		got := slices.Concat(all[before:artifacts], all[artifacts:])
+		before = artifacts
+		gh.ResetCalls()
+		for i := range got {
+			got[i] = regexp.MustCompile(`/\d+`).ReplaceAllString(got[i], "/N")
+		}
+		return got
+	}
+	comment := func(number int) githubtest.Comment { return gh.Issue(service.Repo(), number).Comments[0] }
+	timeline, permission, answer := "GET issues/N/timeline", "GET collaborators/mona/permission", []string{"GET issues/comments/N", "PATCH issues/comments/N"}
+	want := map[string][]string{
+		// two saves, the second of which replaces the artifact of the first, and a due time
+		"opened, proposed":       append(slices.Repeat([]string{"artifacts"}, 7), "GET labels", "GET issues/N/comments", "POST issues/N/comments"),
+		"tick":                   append([]string{"artifacts", "artifacts", "artifacts", timeline, permission, "GET labels/docs", "POST issues/N/labels"}, answer...),
+		"accept":                 append(append(slices.Repeat([]string{"artifacts"}, 5), timeline, permission, "GET labels/bug", "POST issues/N/labels", "POST issues/comments/N/reactions"), answer...),
+		"closed, with proposals": append(slices.Repeat([]string{"artifacts"}, 5), answer...),
+		"closed, without":        {"artifacts"},
+	}
+	got := map[string][]string{}
+	for _, n := range []int{7, 8, 9} {
+		repo.AddIssue(githubtest.Issue{Number: n, Author: "rita"})
+	}
+	got["opened, proposed"] = run(7, "issues", `"action": "opened"`)
+	c := comment(7)
+	got["tick"] = run(7, "issue_comment", fmt.Sprintf(`"action": "edited", "changes": {"body": {"from": %q}},
+		"comment": {"id": %d, "body": %q, "user": {"login": %q, "type": "Bot"}, "created_at": %q}`,
+		c.Body, c.ID, strings.Replace(c.Body, "- [ ] **1**", "- [x] **1**", 1), c.Author, time.Now().UTC().Format(time.RFC3339)))
+	id := repo.AddComment(7, "mona", "/foreman accept 2")
+	got["accept"] = run(7, "issue_comment", fmt.Sprintf(`"action": "created", "comment": {"id": %d, "body": "/foreman accept 2", "user": {"login": "mona", "type": "User"}, "created_at": %q}`,
+		id, time.Now().Add(time.Second).UTC().Format(time.RFC3339)))
+	if labels := gh.Issue(service.Repo(), 7).Labels; len(labels) != 2 {
+		t.Errorf("got labels %q", labels)
+	}
+	run(8, "issues", `"action": "opened"`)
+	repo.CloseAs("mona", 8, "completed")
+	got["closed, with proposals"] = run(8, "issues", `"action": "closed"`)
+	repo.CloseAs("mona", 9, "completed")
+	got["closed, without"] = run(9, "issues", `"action": "closed"`)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 }

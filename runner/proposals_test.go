@@ -8,11 +8,14 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	cmpdiff "github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/github"
@@ -61,6 +64,7 @@ type proposalStory struct {
 	tasks   int
 	shown   string // the comment with proposals when it was last printed
 	b       strings.Builder
+	last    runner.Report
 }
 
 // A pastEvent is one that a run handled as a task.
@@ -298,6 +302,7 @@ func (p *proposalStory) deliver(d triage.Delivery) {
 	p.Helper()
 	before := len(p.gh.Calls())
 	rep, err := run(p.T, p.o, d)
+	p.last = rep
 	p.print(rep, err)
 	p.after(before)
 }
@@ -469,4 +474,85 @@ func TestPanelSwitchedOff(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
+}
+
+// TestLevels decides each combination of a level, a place for proposals, a source and its confidence on a
+// fresh GitHub, and compares the results with testdata/levels.txt.
+func TestLevels(t *testing.T) {
+	t.Parallel()
+	const file = "testdata/levels.txt"
+	var rows []string
+	for _, source := range []string{"rule", "agent", "on_failure"} {
+		for _, confidence := range []string{"", "low", "medium", "high", "suggest"} {
+			if source == "on_failure" && confidence != "" {
+				continue // the configuration states none
+			}
+			for _, level := range []string{"full_control", "cautious", "balanced", "full", "approve"} {
+				for _, place := range []string{"auto", "auto+panel", "github+panel", "comment+panel", "github+old", "off"} {
+					rows = append(rows, fmt.Sprintf("%-10s %-7s %-12s %-13s %s", source, cmp.Or(confidence, "-"), level, place, levelCase(t, source, confidence, level, place)))
+				}
+			}
+		}
+	}
+	got := strings.Join(rows, "\n") + "\n"
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmpdiff.Diff(string(want), got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// levelCase returns the verdict, the result and the carrier of a label, and whether the issue has it.
+func levelCase(t *testing.T, source, confidence, level, place string) string {
+	t.Helper()
+	place, panel, _ := strings.Cut(place, "+")
+	policy := "automation: " + level
+	if level == "approve" {
+		policy = "approve: [add_labels]"
+	}
+	keys := ""
+	switch confidence {
+	case "":
+	case "suggest":
+		keys = ", suggest: true"
+	default:
+		keys = ", confidence: " + confidence
+	}
+	src := "policy: {" + policy + ", suggestions: " + place + "}\n"
+	switch source {
+	case "rule":
+		src += "rules:\n  - {id: r, on: issues.edited, then: [{add_label: {label: bug" + keys + "}}]}\n"
+	case "on_failure":
+		src += "agent: {on_failure: {add_label: bug}}\n"
+	default:
+		src += "agent: {when: true}\n"
+	}
+	p := newProposalStory(t, src)
+	if p.repo.UnlabelAs("mona", 1, "docs"); panel != "" {
+		p.repo.SetAutomation(githubtest.FullAutomation).LabelAs("mona", 1, "docs").UnlabelAs("mona", 1, "docs")
+	}
+	if panel == "old" {
+		p.repo.SetAutomation(githubtest.AutomationApplies)
+	}
+	if source == "on_failure" {
+		p.o.Agent.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
+			return protocol.DecisionMessage{}, errors.New("no answer")
+		})
+	}
+	p.actions = []string{strings.NewReplacer(", suggest", `,"suggest"`, ", confidence: ", `,"confidence":"`, "LABEL", `"bug"`).Replace(`{"type":"add_label","label":LABEL` + keys)}
+	if strings.Contains(keys, "confidence") {
+		p.actions[0] += `"`
+	}
+	p.actions[0] += "}"
+	p.run("edited", "octocat", triage.Comment{}, "")
+	a := p.last.Actions[0]
+	i := p.gh.Issue(repoName, 1)
+	return strings.TrimSpace(fmt.Sprintf("%-8s %-9s %-8s %s", a.Verdict, a.State, cmp.Or(string(a.Carrier), "-"), strings.Join(i.Labels, " ")))
 }

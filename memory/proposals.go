@@ -393,13 +393,29 @@ func (r *Record) ended() bool {
 	return slices.ContainsFunc(r.Proposals, func(p Proposal) bool { return p.State != Pending })
 }
 
-// dropEnded removes the proposal that ended first, and returns it. The record contains one.
+// keptAnswers is the number of ended proposals, besides those that people rejected, that a record keeps
+// before it drops rejected ones.
+const keptAnswers = 10
+
+// dropEnded removes a proposal that ended, and returns it. The record contains one. Those that people
+// rejected are dropped last, because only the record remembers them: else many other proposals would make
+// the program forget what people decided. Of the same kind, the one that ended first is dropped.
 func (r *Record) dropEnded() Proposal {
+	others := 0
+	for _, p := range r.Proposals {
+		if p.State != Pending && p.State != Rejected {
+			others++
+		}
+	}
 	first := -1
 	for i, p := range r.Proposals {
-		if p.State != Pending && (first < 0 || p.Ended.Before(r.Proposals[first].Ended)) {
+		droppable := (p.State == Rejected) == (others <= keptAnswers)
+		if p.State != Pending && droppable && (first < 0 || p.Ended.Before(r.Proposals[first].Ended)) {
 			first = i
 		}
+	}
+	if first < 0 { // no rejected one is left
+		first = slices.IndexFunc(r.Proposals, func(p Proposal) bool { return p.State != Pending })
 	}
 	dropped := r.Proposals[first]
 	r.Proposals = slices.Delete(slices.Clone(r.Proposals), first, first+1)

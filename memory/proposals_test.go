@@ -543,3 +543,20 @@ func TestDue(t *testing.T) {
 	r.Expire(p.Expires)
 	check("expired", never, never)
 }
+
+// TestRejectedStay checks that many proposals that nobody answered do not make a record forget one that a
+// person rejected.
+func TestRejectedStay(t *testing.T) {
+	t.Parallel()
+	r := memory.Record{Repo: "org/repo", Issue: 42, Revision: 1}
+	rejected := propose(t, &r, offer(t, "rejected", `{"type":"lock"}`))
+	r.End(rejected, memory.Rejected, "mona", "", april)
+	for i := range 3 * memory.MaxEnded {
+		n := propose(t, &r, offer(t, fmt.Sprint(i), `{"type":"lock"}`))
+		r.End(n, memory.Overtaken, "", "", april.Add(time.Duration(i+1)*time.Hour))
+	}
+	if p, ok := r.Proposal(rejected); !ok || p.State != memory.Rejected || len(r.Proposals) > memory.MaxEnded+1 {
+		t.Errorf("got %+v of %d proposals", p, len(r.Proposals))
+	}
+	saved(t, r)
+}

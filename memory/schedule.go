@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/org/foreman-action/protocol"
 )
 
 // The bounds of the forbidden labels and scheduled closes of a record.
@@ -31,6 +33,8 @@ type ScheduledClose struct {
 	// Vetoed means that people vetoed the closing, so it is not carried out. It stays in the
 	// record so that no rule schedules it again.
 	Vetoed bool `json:"vetoed,omitempty"`
+	// Confidence is the one that the action stated; empty: none.
+	Confidence protocol.Confidence `json:"confidence,omitempty"`
 	// Accepted is the login of the person who accepted the proposal of the closing; empty: nobody.
 	Accepted string `json:"accepted,omitempty"`
 }
@@ -40,7 +44,7 @@ func (c ScheduledClose) check() error {
 	switch {
 	case !storable(c.At) || !storable(c.Due):
 		return errors.New("the time of a scheduled close is out of range")
-	case !within(maxWord, c.Reason, c.Rule, c.Task, c.Accepted) || !within(maxWord, c.Veto...) || len(c.Veto) > maxVetos:
+	case !within(maxWord, c.Reason, c.Rule, c.Task, c.Accepted, string(c.Confidence)) || !within(maxWord, c.Veto...) || len(c.Veto) > maxVetos:
 		return errors.New("a scheduled close has too many vetoes, or a text that is too long")
 	}
 	return nil
@@ -50,7 +54,7 @@ func (c ScheduledClose) check() error {
 func (c ScheduledClose) clip() ScheduledClose {
 	c.At, c.Due = clipTime(c.At), clipTime(c.Due)
 	c.Reason, c.Rule, c.Task = clip(c.Reason, maxWord), clip(c.Rule, maxWord), clip(c.Task, maxWord)
-	c.Accepted = clip(c.Accepted, maxWord)
+	c.Accepted, c.Confidence = clip(c.Accepted, maxWord), protocol.Confidence(clip(string(c.Confidence), maxWord))
 	c.Veto = slices.Clone(c.Veto[:min(len(c.Veto), maxVetos)])
 	for i, v := range c.Veto {
 		c.Veto[i] = clip(v, maxWord)

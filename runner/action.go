@@ -92,7 +92,11 @@ func (w ownWriter) Write(ctx context.Context, ref triage.Ref, e effect.Effect) (
 	}
 	for _, a := range w.s.o.Actions {
 		if a.Spec.Name == c.Spec.Name {
-			return a.do(ctx, ref, c.Item, protocol.DeriveTaskID("action", w.s.id.ID, w.s.id.Scope, c.ID))
+			key := []string{"action", w.s.id.ID, w.s.id.Scope, c.ID}
+			if c.Task != "" {
+				key = []string{"action", c.Task, c.ID}
+			}
+			return a.do(ctx, ref, c.Item, protocol.DeriveTaskID(key...))
 		}
 	}
 	return effect.Written{}, fmt.Errorf("%w: %s", effect.ErrUnknown, text.Quote(c.Spec.Name))

@@ -90,7 +90,7 @@ func AgentWaits(r memory.Record, d triage.Delivery, polled bool) bool {
 
 // asksAnyway reports whether the agent is asked about an event although its proposals wait.
 func asksAnyway(d triage.Delivery) bool {
-	return !d.Happened() || commandsOf(d).Has(command.Triage) ||
+	return d.Name == triage.EventWorkflowDispatch || d.Name == triage.EventRepositoryDispatch || commandsOf(d).Has(command.Triage) ||
 		d.Name == triage.EventIssues && slices.Contains([]string{"opened", "edited", "reopened"}, d.Action)
 }
 

@@ -176,7 +176,7 @@ func TestTidy(t *testing.T) {
 		t.Errorf("got %+v", list)
 	}
 	tidy(2, triage.ErrGone.Error())
-	state(2, "old expired; new pending; ")
+	state(2, "old expired; new overtaken; ")
 	repo.LabelAs("mona", 1, "bug")
 	tidy(1, "brought the proposals up to date")
 	state(1, "old expired; new overtaken; ")

@@ -3,11 +3,11 @@ package runner
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
@@ -20,22 +20,6 @@ import (
 )
 
 // This file has people's answers to proposals: boxes that they tick in our comment, and commands.
-
-// answers are a person's answers to the proposals of an issue.
-type answers struct {
-	by        string // login of the person
-	at        time.Time
-	accepted  []memory.Proposal // carried out by this run
-	rejected  []memory.Proposal
-	overtaken []memory.Proposal // accepted, but the issue is closed
-	note      string            // for the comment, if an answer was not carried out
-	lost      bool              // the record has no proposals, although our comment shows some
-}
-
-// none reports whether there is no answer, and nothing to note.
-func (a answers) none() bool {
-	return len(a.accepted)+len(a.rejected)+len(a.overtaken) == 0 && a.note == "" && !a.lost
-}
 
 // notAnAnswer is the reason why the edit of a comment is not handled.
 const notAnAnswer = "the edit is no answer to a proposal"
@@ -55,7 +39,8 @@ func (s setup) editOf(d triage.Delivery) (ticks []proposal.Tick, why string) {
 	case NoAnswer:
 	}
 	when := s.c.Agent.When
-	if s.o.Agent.AnswersAll || s.ruleset().Names(d.RuleName(), d.Action) || s.o.Agent.Agent != nil && when != nil && strings.Contains(when.String(), d.Action) {
+	named := when != nil && strings.Contains(when.String(), d.Name) && strings.Contains(when.String(), d.Action)
+	if s.o.Agent.AnswersAll || s.ruleset().Names(d.RuleName(), d.Action) || s.o.Agent.Agent != nil && named {
 		return nil, ""
 	}
 	return nil, notAnAnswer
@@ -78,71 +63,87 @@ func before(d triage.Delivery) string {
 // wrote it and the person may write to the repository. The rules and the agent are not asked. why is
 // the reason to skip the event; empty: it is handled.
 func (a decider) tick(ctx context.Context, ticks []proposal.Tick) (dec decided, why string, err error) {
-	rec := a.reads.Record(ctx)
-	ans := answers{by: a.d.Sender.Login, at: a.d.Time()}
-	known := rec.ProposalComment == a.d.Comment.ID
+	rec, err := a.reads.answerable(ctx)
+	if err != nil {
+		return dec, "", err
+	}
+	ans := proposal.Answers{By: a.d.Sender.Login}
+	intact := slices.Contains(rec.ProposalRenders, proposal.Sum(before(a.d)))
 	switch {
-	case known:
-	case rec.ProposalComment == 0 && len(rec.Pending()) > 0: // a run was killed before it recorded the comment
-	case rec.ProposalComment != 0 || len(rec.Proposals) > 0:
-		return dec, "the comment is not the one with the proposals of the record", nil
+	case rec.ProposalComment == a.d.Comment.ID:
+	case len(rec.Proposals) == 0 && rec.ProposalComment == 0:
+		ans.Lost = true
+	case rec.ProposalComment == 0 && intact: // the run that posted the comment was killed before it recorded that
+		ans.Comment = a.d.Comment.ID
 	default:
-		ans.lost = true
+		return dec, "the comment is not the one with the proposals of the record", nil
 	}
 	var chosen []memory.Proposal
 	var ignored []string
-	intact := known && slices.Contains(rec.ProposalRenders, proposal.Sum(before(a.d)))
 	for _, t := range ticks {
 		p, ok := rec.Proposal(t.Number)
 		switch {
-		case ans.lost:
+		case ans.Lost:
 			ignored = append(ignored, fmt.Sprintf("%d: the record of the proposals is lost", t.Number))
 		case !ok || p.Carrier != triage.CarrierComment:
 			ignored = append(ignored, fmt.Sprintf("%d: there is no such proposal", t.Number))
 		case p.State != memory.Pending:
 			ignored = append(ignored, fmt.Sprintf("%d: it is %s", t.Number, p.State))
 		case !intact || t.Digest != proposal.Digest(p):
-			ignored, ans.note = append(ignored, fmt.Sprintf("%d: the comment had been changed", t.Number)), proposal.TickAgain
+			ignored, ans.Note = append(ignored, fmt.Sprintf("%d: the comment had been changed", t.Number)), proposal.TickAgain
 		default:
 			chosen = append(chosen, p)
 		}
 	}
 	if len(chosen) > 0 {
-		permission, err := a.lookup(false).Permission(ctx, ans.by)
+		permission, err := a.lookup(false).Permission(ctx, ans.By)
 		if err != nil {
-			return dec, "", fmt.Errorf("look up whether %s may accept proposals: %w", text.Quote(ans.by), err)
+			return dec, "", fmt.Errorf("look up whether %s may accept proposals: %w", text.Quote(ans.By), err)
 		}
 		if !proposal.Writes(permission) {
-			ignored = append(ignored, fmt.Sprintf("%s has the permission %s, and a tick needs write, maintain or admin", text.Quote(ans.by), text.Quote(permission)))
-			ans.note, chosen = "Not accepted: a tick needs write access to the repository.", nil
+			ignored = append(ignored, fmt.Sprintf("%s has the permission %s, and a tick needs write, maintain or admin", text.Quote(ans.By), text.Quote(permission)))
+			ans.Note, chosen = "Not accepted: a tick needs write access to the repository.", nil
 		}
 	}
 	d := plan.Decision{By: byCommand, Message: protocol.DecisionMessage{TaskID: a.id.ID, Decision: protocol.Skip}}
-	d = a.accept(d, &ans, chosen)
-	d.Message.Rationale = ans.summary(ignored)
+	d, more := a.accept(d, &ans, chosen)
+	d.Message.Rationale = summaryOf(ans, append(ignored, more...))
 	return decided{Decision: d, At: a.o.Clock.Now().UTC(), Answers: ans}, "", nil
 }
 
-// accept adds the actions of accepted proposals to a decision. On a closed issue, proposals for open
-// issues are overtaken, except closes that an earlier attempt may have carried out.
-func (a decider) accept(d plan.Decision, ans *answers, list []memory.Proposal) plan.Decision {
+// maxAccepted is the maximum number of changes that one event can accept. Each name of a list is one.
+const maxAccepted = 20
+
+// accept adds the actions of accepted proposals to a decision. On an issue that was closed since, proposals
+// for open issues are overtaken, except closes that an earlier attempt may have carried out. ignored has the
+// proposals that are too many at once.
+func (a decider) accept(d plan.Decision, ans *proposal.Answers, list []memory.Proposal) (out plan.Decision, ignored []string) {
+	changes := 0
 	for _, p := range list {
 		closedByUs := a.reads.resumed && closes(p)
-		if a.d.Issue.State == "closed" && !proposal.OnClosed(p) && !closedByUs {
-			ans.overtaken = append(ans.overtaken, p)
+		if a.d.Issue.State == "closed" && proposal.ClosedSince(p, *a.d.Issue) && !closedByUs {
+			ans.Overtaken = append(ans.Overtaken, p)
 			continue
 		}
-		ans.accepted = append(ans.accepted, p)
-		from := proposal.Source(p, a.proposer)
+		n := 0
 		for _, item := range p.Actions() {
-			d = d.With(from, item)
+			n += max(1, len(memory.NewAction(0, item).Values))
+		}
+		if changes+n > maxAccepted && changes > 0 {
+			ignored = append(ignored, fmt.Sprintf("%d: at most %d changes are accepted at once", p.Number, maxAccepted))
+			continue
+		}
+		changes += n
+		ans.Accepted = append(ans.Accepted, p)
+		for _, item := range p.Actions() {
+			d = d.With(a.proposer(p.Source), item)
 			if d.Accepted == nil {
 				d.Accepted = map[int]plan.Acceptance{}
 			}
-			d.Accepted[len(d.Message.Actions)-1] = a.acceptance(p, *ans)
+			d.Accepted[len(d.Message.Actions)-1] = a.acceptance(p, ans.By)
 		}
 	}
-	return d
+	return d, ignored
 }
 
 // closes reports whether a proposal closes the issue.
@@ -153,28 +154,34 @@ func closes(p memory.Proposal) bool {
 	})
 }
 
-// acceptance returns the yes to a proposal.
-func (a decider) acceptance(p memory.Proposal, ans answers) plan.Acceptance {
-	return plan.Acceptance{Number: p.Number, ID: p.ID, By: ans.by, Made: p.At, At: ans.at, Group: len(p.Group) > 1, Rationale: p.Rationale, Confidence: p.Confidence}
-}
-
-// proposer returns the source of a proposal whose source has that id; ok is false if there is none.
-func (a decider) proposer(id string) (s triage.Source, ok bool) {
-	if id == onFailureID {
-		return triage.Source{Rule: id}, true
+// acceptance returns the yes of a person to a proposal.
+func (a attempt) acceptance(p memory.Proposal, by string) plan.Acceptance {
+	return plan.Acceptance{
+		Number: p.Number, ID: p.ID, By: by, Made: p.At, At: a.d.Time(), Group: len(p.Group) > 1, Rationale: p.Rationale, Confidence: p.Confidence,
 	}
-	return a.source(id), slices.Contains(a.c.Rules.IDs(), id)
 }
 
-// summary describes the answers in one line: "mona accepted 2, 3".
-func (a answers) summary(ignored []string) string {
+// proposer returns the source of a proposal with that id. What an agent asked for, or a rule that no longer
+// exists, has the source of an agent, whose text is untrusted.
+func (a attempt) proposer(id string) triage.Source {
+	switch {
+	case id == onFailureID:
+		return triage.Source{Rule: id}
+	case id != "" && slices.Contains(a.c.Rules.IDs(), id):
+		return a.source(id)
+	}
+	return triage.Source{}
+}
+
+// summaryOf describes answers in one line: "mona accepted 2, 3".
+func summaryOf(a proposal.Answers, ignored []string) string {
 	var parts []string
 	for _, part := range []struct {
 		did  string
 		list []memory.Proposal
-	}{{"accepted", a.accepted}, {"rejected", a.rejected}, {"accepted too late, because the issue is closed,", a.overtaken}} {
+	}{{"accepted", a.Accepted}, {"rejected", a.Rejected}, {"accepted too late, because the issue was closed,", a.Overtaken}} {
 		if len(part.list) > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s %s", text.Quote(a.by), part.did, numbers(part.list)))
+			parts = append(parts, fmt.Sprintf("%s %s %s", text.Quote(a.By), part.did, numbers(part.list)))
 		}
 	}
 	if len(ignored) > 0 {
@@ -192,38 +199,56 @@ func numbers(list []memory.Proposal) string {
 }
 
 // withAnswer adds the actions of an answering command to a decision, and a reaction that says whether
-// something was answered. permission is that of the author of the comment.
-func (a decider) withAnswer(ctx context.Context, dec *decided, d plan.Decision, c rules.Command, permission string) (plan.Decision, error) {
-	rec := a.reads.Record(ctx)
-	digest := ""
-	if c.Name == command.Accept {
+// something was answered. other is the text after the opposite command of the same comment; empty: there is
+// none. permission is that of the author of the comment.
+func (a decider) withAnswer(ctx context.Context, dec *decided, d plan.Decision, c rules.Command, other, permission string) (plan.Decision, error) {
+	rec, err := a.reads.answerable(ctx)
+	if err != nil {
+		return d, err
+	}
+	accepts, digest := c.Name == command.Accept, ""
+	if accepts {
 		digest = proposal.TextDigest(*a.d.Issue)
 	}
-	list, done, ignored := command.Selected(rec, c.Rest, a.d.Comment.Author, a.d.Comment.CreatedAt, digest)
-	ans := &dec.Answers
-	ans.by, ans.at = a.d.Comment.Author, a.d.Time()
+	ans, by, at := &dec.Answers, a.d.Comment.Author, a.d.Comment.CreatedAt
+	ans.By = by
+	list, done, ignored := command.Selected(rec, c.Rest, by, at, digest)
+	both, _, _ := command.Selected(rec, other, by, at, "")
+	if accepts && len(list) > 0 && a.o.Host.Issues != nil && rec.ProposalComment != 0 {
+		intact, err := a.intact(ctx, rec)
+		if err != nil {
+			return d, err
+		}
+		if !intact {
+			ans.Note, list, ignored = proposal.AnswerAgain, nil, append(ignored, "the comment with the proposals had been changed")
+		}
+	}
 	var chosen []memory.Proposal
 	for _, p := range list {
 		creates, err := a.creates(ctx, p, permission)
 		switch {
 		case err != nil:
 			return d, err
+		case slices.ContainsFunc(both, func(o memory.Proposal) bool { return o.Number == p.Number }):
+			ignored = append(ignored, fmt.Sprintf("%d: the comment accepts and rejects it", p.Number))
 		case !proposal.Permits(permission, p, creates):
 			ignored = append(ignored, fmt.Sprintf("%d: it needs write, maintain or admin", p.Number))
-		case slices.ContainsFunc(slices.Concat(ans.accepted, ans.rejected, ans.overtaken), func(o memory.Proposal) bool { return o.Number == p.Number }):
-			ignored = append(ignored, fmt.Sprintf("%d: the comment answers it twice", p.Number))
 		default:
 			chosen = append(chosen, p)
 		}
 	}
-	if c.Name == command.Accept {
-		d = a.accept(d, ans, chosen)
+	answered := len(done)
+	if accepts {
+		var more []string
+		d, more = a.accept(d, ans, chosen)
+		ignored, answered = append(ignored, more...), answered+a.carriedOut(d)
 	} else {
-		ans.rejected = chosen
+		ans.Rejected = chosen
+		answered += len(chosen)
 	}
 	dec.ignored = append(dec.ignored, ignored...)
 	content := "+1"
-	if len(chosen)+len(done) == 0 {
+	if answered == 0 {
 		content = command.Refusal
 	}
 	item, err := protocol.NewAction(protocol.ActionReact, map[string]any{"content": content})
@@ -231,6 +256,27 @@ func (a decider) withAnswer(ctx context.Context, dec *decided, d plan.Decision, 
 		return d, err
 	}
 	return d.With(command.By(c.Name), item), nil
+}
+
+// carriedOut returns how many of the accepted actions of a decision the policy permits.
+func (a decider) carriedOut(d plan.Decision) int {
+	n := 0
+	for _, s := range plan.Make(input(a.attempt, decided{Decision: d})).Steps {
+		if _, yes := d.Accepted[s.Index]; yes && (s.Verdict == triage.Do || s.Holds) {
+			n++
+		}
+	}
+	return n
+}
+
+// intact reports whether our comment with the proposals is as we wrote it: people can accept only what they
+// saw. A comment that was deleted is not.
+func (a decider) intact(ctx context.Context, rec memory.Record) (bool, error) {
+	c, err := a.proposalComment(ctx, rec.ProposalComment)
+	if errors.Is(err, triage.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && slices.Contains(rec.ProposalRenders, proposal.Sum(c.Body)), err
 }
 
 // answerable reports whether a comment can answer a proposal: one waits, or the author answered one since,

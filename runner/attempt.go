@@ -77,10 +77,10 @@ func (a attempt) identity() history.Identity {
 // planned describes the attempt for the review of its plan.
 func (a attempt) planned() plan.Attempt {
 	at := plan.Attempt{
-		Identity: a.identity(), Now: a.o.Clock.Now(), Resumed: a.reads.resumed, Fresh: a.reads.fresh(),
+		Identity: a.identity(), Now: a.o.Clock.Now(), Since: a.reads.since, Resumed: a.reads.resumed, Fresh: a.reads.fresh(),
 		Read:       a.d.Name == triage.EventSchedule && !a.first,
 		Remembers:  a.o.Memory.Store != nil && !a.o.Memory.Discards,
-		Proposes:   a.o.Memory.Store != nil && !a.o.Memory.Discards && !a.reads.fresh() && (a.reads.record != nil || a.proposes()),
+		Proposes:   a.o.Memory.Store != nil && !a.o.Memory.Discards && !a.reads.fresh() && (a.reads.kept != nil || a.proposes()),
 		UsesMemory: !a.o.Memory.Implicit || a.forbidsLabels() || a.reads.record != nil,
 	}
 	if c := a.d.Comment; a.d.Name == triage.EventIssueComment && a.d.Action == "created" {

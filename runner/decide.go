@@ -20,6 +20,7 @@ import (
 	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/runner/internal/plan"
+	"github.com/org/foreman-action/runner/internal/proposal"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -69,7 +70,7 @@ type decided struct {
 	Undecided []Undecided
 	Unasked   string
 	// Answers are a person's answers to proposals, and ignored what of them was not carried out.
-	Answers answers
+	Answers proposal.Answers
 	ignored []string
 	// Failed is the error of the rules that failed, or of agent.when; nil: none failed. The decision is
 	// that of the other rules.
@@ -317,7 +318,11 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 
 // waits reports whether the agent is not asked because its proposals wait for an answer; see [AgentWaits].
 func (a decider) waits(ctx context.Context, e triage.Delivery) bool {
-	return !asksAnyway(e) && AgentWaits(a.reads.Record(ctx), e, false)
+	if asksAnyway(e) {
+		return false
+	}
+	rec, err := a.reads.stored(ctx)
+	return err == nil && AgentWaits(rec, e, false)
 }
 
 // wantsAgent reports whether the agent is asked: as agent.when decides, or by default if no rule
@@ -515,7 +520,11 @@ func (a decider) commands(ctx context.Context, dec *decided) (command.Commands, 
 		return list, nil
 	}
 	if list.OnlyAnswers() { // a permission is not looked up for a command that has no effect
-		if rec := a.reads.Record(ctx); !answerable(rec, c) {
+		rec, err := a.reads.answerable(ctx)
+		if err != nil {
+			return list, err
+		}
+		if !answerable(rec, c) {
 			return list.Unanswerable(len(rec.Proposals) > 0), nil
 		}
 	}
@@ -542,7 +551,11 @@ func (a decider) withCommands(ctx context.Context, dec *decided, d plan.Decision
 		case command.Undo:
 			d, err = a.withUndo(ctx, d, c.Rest)
 		case command.Accept, command.Reject:
-			d, err = a.withAnswer(ctx, dec, d, c, list.Permission)
+			other := command.Reject
+			if c.Name == command.Reject {
+				other = command.Accept
+			}
+			d, err = a.withAnswer(ctx, dec, d, c, list.Rest(other), list.Permission)
 		case command.Triage: // the rules and the agent have already decided on the issue
 		}
 		if err != nil {
@@ -568,7 +581,7 @@ func (a decider) withCommands(ctx context.Context, dec *decided, d plan.Decision
 	default:
 		d.By += ", " + byCommand
 	}
-	for _, part := range []string{dec.Answers.summary(dec.ignored), list.Reason} {
+	for _, part := range []string{summaryOf(dec.Answers, dec.ignored), list.Reason} {
 		if part != "" {
 			d.Message.Rationale = part + "; " + d.Message.Rationale
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/execute"
-	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/runner/internal/proposal"
 	"github.com/org/foreman-action/triage"
@@ -116,150 +116,38 @@ func (a attempt) withPanel(ctx context.Context, dec decided, r reviewed) reviewe
 	return r
 }
 
-// A proposing changes the proposals in a record as a run decided.
-type proposing struct {
-	a       recorder
-	answers answers
-	out     execute.Outcome
-	made    []memory.Proposal // the proposals of the plan
-	note    string
-	tidies  bool // the run only brings the comment up to date, such as a scheduled one
-}
-
-// none reports whether the run changes no proposal. The record may have some that need no answer any more.
-func (n proposing) none() bool { return len(n.made) == 0 && n.answers.none() }
-
-// put changes the proposals of a record: it ends those that were answered or need no answer any more,
-// adds the new ones, and notes the text of the comment.
-func (n proposing) put(r *memory.Record) {
-	now := n.a.o.Clock.Now().UTC()
-	for _, p := range n.answers.rejected {
-		r.End(p.Number, memory.Rejected, n.answers.by, "", now)
-	}
-	for _, p := range n.answers.overtaken {
-		r.End(p.Number, memory.Overtaken, "", "the issue is closed", now)
-	}
-	for _, p := range n.answers.accepted {
-		switch state, why := n.resultOf(p.Number); state {
-		case memory.Pending:
-		case memory.Accepted:
-			r.End(p.Number, state, n.answers.by, "", now)
-		default:
-			r.End(p.Number, state, "", why, now)
-		}
-	}
-	n.a.acceptedInPanel(r, now)
-	proposal.Tidy(r, n.a.issueNow(n.out), now)
-	for _, p := range n.made {
-		// Another run may have proposed it since this run read the record.
-		if _, again := r.ProposalByID(p.ID); (again || !proposal.Waits(*r, p)) && proposal.Fits(*r) {
-			r.Propose(p)
-		}
-	}
-	if text := proposal.Comment(*r, n.a.view(n.note)); text != "" {
-		r.Render(proposal.Sum(text))
-	}
-}
-
-// resultOf returns what became of an accepted proposal. It stays pending if an action failed, so that a
-// later attempt or another answer carries it out. What holds after an earlier attempt counts as carried out
-// by that attempt, which could not record it.
-func (n proposing) resultOf(number int) (state memory.ProposalState, why string) {
-	state, why = memory.Overtaken, ""
-	for i, r := range n.out.Results {
-		if r.Proposal != number || r.AcceptedBy == "" {
-			continue
-		}
-		if n.a.reads.resumed && n.out.Steps[i].Holds && r.State == triage.Skipped {
-			r.State = triage.Already
-		}
-		switch r.State {
-		case triage.Done, triage.Noted, triage.Already:
-			state, why = memory.Accepted, ""
-		case triage.Skipped, triage.Refused:
-			if state == memory.Overtaken {
-				why = r.Reason
-			}
-		case triage.Failed, triage.Unknown, triage.NotRun, triage.Planned, triage.Trying, triage.Suggested:
-			return memory.Pending, ""
-		}
-	}
-	return state, why
-}
-
-// acceptedInPanel ends the proposals in GitHub's panel that people accepted: then a person made the change,
-// as the timeline or the event shows.
-func (a attempt) acceptedInPanel(r *memory.Record, now time.Time) {
-	events := a.reads.timeline.value.Events
-	if a.d.Action == "labeled" || a.d.Action == "assigned" {
-		events = append(slices.Clip(events), triage.TimelineEvent{
-			Kind: a.d.Action, At: a.d.Time(), Actor: a.d.Sender.Login, ActorType: a.d.Sender.Type, Label: a.d.Label, Assignee: a.d.Assignee,
-		})
-	}
-	h := history.History{Timeline: triage.Timeline{Events: events}, Bot: a.login(), Issue: *a.d.Issue}
-	for _, p := range r.Pending() {
-		if p.Carrier != triage.CarrierGitHub {
-			continue
-		}
-		by, all := "", true
-		for _, name := range memory.NewAction(0, p.Action).Values {
-			e, found := h.Last(history.Named(name, execute.PanelKinds(p.Action.Type)...))
-			all = all && found && h.Human(e) && !e.At.Before(p.At.Truncate(time.Second))
-			by = e.Actor
-		}
-		if all && by != "" {
-			r.End(p.Number, memory.Accepted, by, "", now)
-		}
-	}
-}
-
-// issueNow returns the issue after the run, as far as it is known.
-func (a attempt) issueNow(out execute.Outcome) *triage.Issue {
-	issue := *a.d.Issue
-	if a.reads.seen.Issue != nil {
-		issue = *a.reads.seen.Issue
-	}
-	for _, r := range out.Results {
-		if spec, _ := protocol.SpecOf(r.Action.Type); r.State == triage.Done && spec.Closes() {
-			issue.State = "closed"
-		}
-	}
-	return &issue
-}
-
-// view returns how the comment with the proposals is rendered.
-func (a attempt) view(note string) proposal.View {
-	return proposal.View{Boxes: !a.o.NoBoxes, Text: proposal.TextDigest(*a.d.Issue), Note: note}
-}
-
 // publish brings the comment with the proposals up to date with the record, after the record was saved.
 // It posts the comment if there is none. If people deleted the comment, its proposals are rejected.
-func (a *recorder) publish(ctx context.Context, n proposing, r memory.Record) error {
-	text := proposal.Comment(r, a.view(n.note))
-	if n.answers.lost {
+func (a *recorder) publish(ctx context.Context, n proposal.Changes, r memory.Record, shown bool) error {
+	if a.dry || a.o.Host.Issues == nil {
+		return nil
+	}
+	if n.Lost && len(r.Proposals) == 0 {
 		_, err := a.post(ctx, proposal.Lost, a.d.Comment.ID)
 		return err
 	}
-	if text == "" || a.dry || a.o.Host.Issues == nil {
+	text := proposal.Comment(r, n.View)
+	current := !shown && n.None() && !a.reads.resumed && r.ProposalComment != 0 && len(r.Pending()) == 0
+	if text == "" || current {
 		return nil
 	}
 	if r.ProposalComment != 0 {
-		c, err := a.o.Host.Issues.Comment(ctx, a.d.Ref(), r.ProposalComment)
+		c, err := a.proposalComment(ctx, r.ProposalComment)
 		switch {
 		case errors.Is(err, triage.ErrNotFound):
 			return a.republish(ctx, n, r)
 		case err != nil:
-			return fmt.Errorf("read the comment with the proposals: %w", err)
+			return err
 		}
 		ticked := len(proposal.Ticked(text, c.Body)) > 0
-		if ticked && n.note == "" { // no run saw the tick
-			n.note = proposal.TickAgain
-			text = proposal.Comment(r, a.view(n.note))
+		if ticked && n.View.Note == "" { // no run saw the tick
+			n.View.Note = proposal.TickAgain
+			text = proposal.Comment(r, n.View)
 		}
 		if !ticked && proposal.Sum(c.Body) == proposal.Sum(text) {
 			return a.shown(ctx, n, r, r.ProposalComment, text)
 		}
-	} else if n.unshown(r) {
+	} else if n.Unshown(r) {
 		// The run that made the proposals may have posted the comment, and GitHub may not show it yet.
 		if err := a.o.Clock.Sleep(ctx, execute.Settle); err != nil {
 			return fmt.Errorf("wait for the comment with the proposals: %w: %w", triage.ErrHalted, err)
@@ -278,9 +166,9 @@ func (a *recorder) publish(ctx context.Context, n proposing, r memory.Record) er
 // shown records that the comment with that id has a text that shows the proposals of a record. Of a comment that
 // the record has already, only a run that tidies records it: others would save the record a second time, and with
 // artifacts that is a moment without a record.
-func (a *recorder) shown(ctx context.Context, n proposing, r memory.Record, id int64, text string) error {
+func (a *recorder) shown(ctx context.Context, n proposal.Changes, r memory.Record, id int64, text string) error {
 	sum, last := proposal.Sum(text), r.LastProposal
-	unshown := n.tidies && slices.ContainsFunc(r.Pending(), r.Unshown)
+	unshown := n.Tidies && slices.ContainsFunc(r.Pending(), r.Unshown)
 	if id == r.ProposalComment && slices.Contains(r.ProposalRenders, sum) && !unshown {
 		return nil
 	}
@@ -290,23 +178,27 @@ func (a *recorder) shown(ctx context.Context, n proposing, r memory.Record, id i
 	})
 }
 
-// unshown reports whether an earlier run, or an earlier attempt, made proposals of the record for a comment.
-func (n proposing) unshown(r memory.Record) bool {
-	return slices.ContainsFunc(r.Pending(), func(p memory.Proposal) bool {
-		mine := func(m memory.Proposal) bool { return m.ID == p.ID && m.At.Truncate(time.Millisecond).Equal(p.At) }
-		return p.Carrier == triage.CarrierComment && !slices.ContainsFunc(n.made, mine)
-	})
+// proposalComment reads the comment with the proposals, once. [triage.ErrNotFound]: people deleted it.
+func (a attempt) proposalComment(ctx context.Context, id int64) (triage.Comment, error) {
+	if c := a.reads.proposals; c != nil && c.ID == id {
+		return *c, nil
+	}
+	c, err := a.o.Host.Issues.Comment(ctx, a.d.Ref(), id)
+	if err != nil {
+		return c, fmt.Errorf("read the comment with the proposals: %w", err)
+	}
+	a.reads.proposals = &c
+	return c, nil
 }
 
 // republish rejects the proposals of a comment that people deleted. Those that this run made are posted
 // in a new comment.
-func (a *recorder) republish(ctx context.Context, n proposing, r memory.Record) error {
+func (a *recorder) republish(ctx context.Context, n proposal.Changes, r memory.Record) error {
 	drop := func(r *memory.Record) {
-		now := a.o.Clock.Now().UTC()
 		for _, p := range r.Pending() {
-			mine := slices.ContainsFunc(n.made, func(m memory.Proposal) bool { return m.ID == p.ID })
+			mine := slices.ContainsFunc(n.Made, func(m memory.Proposal) bool { return m.ID == p.ID })
 			if p.Carrier == triage.CarrierComment && !mine {
-				r.End(p.Number, memory.Rejected, "", "the comment was deleted", now)
+				r.End(p.Number, memory.Rejected, "", "the comment was deleted", n.Now)
 			}
 		}
 		r.ProposalComment, r.ProposalsShown, r.ProposalRenders = 0, 0, nil
@@ -318,7 +210,7 @@ func (a *recorder) republish(ctx context.Context, n proposing, r memory.Record) 
 	if !slices.ContainsFunc(r.Pending(), func(p memory.Proposal) bool { return p.Carrier == triage.CarrierComment }) {
 		return nil
 	}
-	return a.publish(ctx, n, r)
+	return a.publish(ctx, n, r, true)
 }
 
 // updateRecord changes the record of the issue.
@@ -362,9 +254,9 @@ func (a *recorder) post(ctx context.Context, body string, id int64) (int64, erro
 	return c.ID, nil
 }
 
-// show brings the comment with the proposals up to date. A refusal that will not change is a warning.
-func (a *recorder) show(ctx context.Context, rep *Report, n proposing, r memory.Record) error {
-	err := a.publish(ctx, n, r)
+// show is publish. A refusal that will not change is a warning.
+func (a *recorder) show(ctx context.Context, rep *Report, n proposal.Changes, r memory.Record, shown bool) error {
+	err := a.publish(ctx, n, r, shown)
 	refused, final := errors.AsType[*triage.RefusedError](err)
 	switch {
 	case err == nil || errors.Is(err, triage.ErrGone):
@@ -407,8 +299,7 @@ func (r *Runner) Tidy(ctx context.Context, id TaskIdentity, d triage.Delivery) (
 	return rep, err
 }
 
-// tidy brings the proposals of an issue, which r has, up to date. On an issue that is gone they only
-// expire.
+// tidy brings the proposals of an issue, which r has, up to date. On an issue that is gone they end.
 func (s setup) tidy(ctx context.Context, rep *Report, d triage.Delivery, r memory.Record) error {
 	d, err := fetch(ctx, s, d)
 	switch {
@@ -416,6 +307,9 @@ func (s setup) tidy(ctx context.Context, rep *Report, d triage.Delivery, r memor
 		rep.skip(triage.ErrGone.Error())
 		err = s.update(ctx, d.Ref(), func(r *memory.Record) error {
 			r.Expire(s.o.Clock.Now().UTC())
+			for _, p := range r.Pending() {
+				r.End(p.Number, memory.Overtaken, "", triage.ErrGone.Error(), s.o.Clock.Now().UTC())
+			}
 			return nil
 		})
 	case err == nil:
@@ -438,22 +332,68 @@ func (a *recorder) tidy(ctx context.Context, rep *Report, r memory.Record) error
 			return err
 		}
 	}
-	n := proposing{a: *a, tidies: true}
-	saved, err := a.save(ctx, nil, deferral{a: *a}, n)
+	n := a.changes(decided{}, execute.Outcome{}, plan.Plan{})
+	n.Tidies = true
+	saved, applied, err := a.save(ctx, nil, deferral{a: *a}, n)
 	if err != nil {
 		return err
 	}
-	return a.show(ctx, rep, n, saved)
+	return a.show(ctx, rep, n, saved, applied.Shown)
+}
+
+// changes returns what a run with these results changes in the proposals of the record.
+func (a recorder) changes(dec decided, out execute.Outcome, p plan.Plan) proposal.Changes {
+	issue := *a.d.Issue
+	if a.reads.seen.Issue != nil {
+		issue = *a.reads.seen.Issue
+	}
+	c := proposal.Changes{
+		Answers: dec.Answers, Now: a.o.Clock.Now().UTC(), Results: out.Results, Issue: issue, State: outcome.StateOf(issue),
+		History: a.reads.history(triage.Timeline{Events: a.eventsWithThis()}),
+		Source:  func(id string) triage.Source { return a.proposer(id) },
+		View:    proposal.View{Boxes: !a.o.NoBoxes, Text: proposal.TextDigest(*a.d.Issue), Note: dec.Answers.Note},
+	}
+	for i, s := range out.Steps {
+		if s.Effect != nil && out.Results[i].State == triage.Done {
+			outcome.Change(s.Effect, c.State)
+		}
+		if s.Holds && a.reads.resumed && out.Results[i].State == triage.Skipped {
+			c.Before = append(c.Before, s.Index)
+		}
+		if s.Deferred {
+			c.Postponed = append(c.Postponed, s.Index)
+		}
+	}
+	if out.Err == nil && !out.Gone && !out.Closed {
+		p.Steps = out.Steps // GitHub may have proposed what was to be carried out
+		c.Made = p.Proposals(a.identity(), c.Now)
+	}
+	if c.View.Note == "" {
+		c.View.Note = c.Unfinished()
+	}
+	return c
+}
+
+// eventsWithThis returns the events of the timeline that were read, and the event itself if it is about a
+// label or an assignee.
+func (a attempt) eventsWithThis() []triage.TimelineEvent {
+	events := a.reads.timeline.value.Events
+	if a.d.Action == "labeled" || a.d.Action == "assigned" {
+		events = append(slices.Clip(events), triage.TimelineEvent{
+			Kind: a.d.Action, At: a.d.Time(), Actor: a.d.Sender.Login, ActorType: a.d.Sender.Type, Label: a.d.Label, Assignee: a.d.Assignee,
+		})
+	}
+	return events
 }
 
 // tidies reports whether the event can end proposals although no action results: the issue was closed,
-// reopened or edited. Then it is looked up whether proposals wait.
+// reopened or edited, and proposals wait.
 func (a *recorder) tidies(ctx context.Context) bool {
-	if a.d.Name != triage.EventIssues || !slices.Contains([]string{"closed", "reopened", "edited"}, a.d.Action) || !a.proposes() {
+	if a.d.Name != triage.EventIssues || !slices.Contains([]string{"closed", "reopened", "edited"}, a.d.Action) || a.reads.fresh() || !a.proposes() {
 		return false
 	}
-	rec := a.reads.Stored(ctx)
-	return len(rec.Pending()) > 0
+	rec, err := a.reads.stored(ctx)
+	return err == nil && len(rec.Pending()) > 0
 }
 
 // A proposalRoom limits on how many issues a scheduled run begins to propose.
@@ -464,7 +404,7 @@ type proposalRoom struct {
 
 // within skips the proposals of a plan if the scheduled run must not post another comment with proposals.
 func (a attempt) within(r reviewed) reviewed {
-	if a.room == nil || len(r.plan.Proposals(a.id.ID, a.o.Clock.Now())) == 0 || r.seen.Record != nil && r.seen.Record.ProposalComment != 0 {
+	if a.room == nil || len(r.plan.Proposals(a.identity(), a.o.Clock.Now())) == 0 || r.seen.Kept != nil && r.seen.Kept.ProposalComment != 0 {
 		return r
 	}
 	if a.room.left > 0 {

@@ -24,6 +24,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -65,6 +66,8 @@ type proposalStory struct {
 	shown   string // the comment with proposals when it was last printed
 	b       strings.Builder
 	last    runner.Report
+	skew    bool      // the next run begins a quarter of an hour after its event, and the issue was closed meanwhile
+	closed  time.Time // when the issue was closed last
 }
 
 // A pastEvent is one that a run handled as a task.
@@ -105,6 +108,15 @@ func (p *proposalStory) tell(line string) {
 	who, text, _ := strings.Cut(rest, " ")
 	n := func() int64 { return p.proposalsComment().ID }
 	switch verb {
+	case "long": // the agent wants to post that many long comments
+		n, err := strconv.Atoi(rest)
+		if err != nil {
+			p.Fatal(err)
+		}
+		p.actions = nil
+		for i := range n {
+			p.actions = append(p.actions, fmt.Sprintf(`{"type":"comment","body":"%d\n%s"}`, i, strings.Repeat(`a\n`, 1998)))
+		}
 	case "agent":
 		p.actions = nil
 		for item := range strings.SplitSeq(rest, " ; ") {
@@ -149,6 +161,7 @@ func (p *proposalStory) tell(line string) {
 		p.repo.UnlabelAs(who, 1, text)
 	case "close":
 		p.repo.CloseAs(who, 1, "completed")
+		p.closed = p.now
 		p.run("closed", who, triage.Comment{}, "")
 	case "shut": // closes the issue, and no run sees it
 		p.repo.CloseAs(who, 1, "completed")
@@ -158,6 +171,62 @@ func (p *proposalStory) tell(line string) {
 		p.repo.LockAs(who, 1, "")
 	case "rename":
 		p.repo.RenameAs(who, 1, text)
+	case "accepts": // accepts LOGIN KIND NAME: a person accepts a suggestion in GitHub's panel
+		kind, name, _ := strings.Cut(text, " ")
+		p.repo.AcceptAs(who, 1, kind, name)
+	case "sweep":
+		p.sweep()
+	case "qopen":
+		p.repo.ReopenAs(rest, 1)
+	case "qclose":
+		p.repo.CloseAs(rest, 1, "completed")
+	case "latetick": // a tick whose run begins a quarter of an hour later, after the issue was closed
+		c := p.proposalsComment()
+		after := strings.ReplaceAll(c.Body, "- [ ] **"+text+"**", "- [x] **"+text+"**")
+		p.edit(c.ID, after)
+		p.skew = true
+		p.run("ticked", who, triage.Comment{ID: c.ID, Body: after, Author: runner.DefaultBot, CreatedAt: p.now}, p.shown)
+	case "editcomment":
+		id := p.repo.AddComment(1, who, text)
+		p.run("ticked", who, triage.Comment{ID: id, Body: text + " more", Author: who, CreatedAt: p.now}, text)
+	case "editours":
+		var id int64
+		for _, c := range p.gh.Issue(repoName, 1).Comments {
+			if c.Author == runner.DefaultBot && !strings.Contains(c.Body, "key=foreman-suggestions") {
+				id = c.ID
+				p.run("ticked", who, triage.Comment{ID: id, Body: c.Body + " more", Author: runner.DefaultBot, CreatedAt: p.now}, c.Body)
+			}
+		}
+	case "duptick":
+		c := p.proposalsComment()
+		var out []string
+		for l := range strings.SplitSeq(c.Body, "\n") {
+			if strings.HasPrefix(l, "- [ ] **"+text+"**") {
+				l = strings.Replace(l, "[ ]", "[x]", 1)
+				out = append(out, l)
+			}
+			out = append(out, l)
+		}
+		after := strings.Join(out, "\n")
+		p.edit(c.ID, after)
+		p.run("ticked", who, triage.Comment{ID: c.ID, Body: after, Author: runner.DefaultBot, CreatedAt: p.now}, p.shown)
+	case "second":
+		p.o.Task.Scope, p.o.Task.First = rest, true
+		p.deliver(p.event)
+		p.o.Task.Scope = ""
+	case "say":
+		text = strings.ReplaceAll(text, "\\n", "\n")
+		id := p.repo.AddComment(1, who, text)
+		p.run("comment", who, triage.Comment{ID: id, Body: text, Author: who, CreatedAt: p.now}, "")
+	default:
+		p.arrange(verb, rest)
+	}
+}
+
+// arrange changes the configuration, the memory or the fake GitHub.
+func (p *proposalStory) arrange(verb, rest string) {
+	p.Helper()
+	switch verb {
 	case "pass":
 		d, err := protocol.ParseDuration(rest)
 		if err != nil {
@@ -174,15 +243,10 @@ func (p *proposalStory) tell(line string) {
 		p.o.Config = &changed
 	case "panel":
 		p.repo.SetAutomation(githubtest.Automation(rest))
-	case "accepts": // accepts LOGIN KIND NAME: a person accepts a suggestion in GitHub's panel
-		kind, name, _ := strings.Cut(text, " ")
-		p.repo.AcceptAs(who, 1, kind, name)
 	case "record": // record action, comment or proposals: the record differs from what it was
 		p.alter(rest)
 	case "lose":
 		keepIn(&p.o, memory.New())
-	case "sweep":
-		p.sweep()
 	case "dry":
 		p.o.DryRun = true
 	case "without":
@@ -191,8 +255,56 @@ func (p *proposalStory) tell(line string) {
 		p.o.Memory.ReadOnly = true
 	case "boxless":
 		p.o.NoBoxes = true
+	case "own":
+		fail := rest == "fail"
+		own := *p.o.Config
+		own.Policy.Actions = []string{"page", "add_label"}
+		p.o.Config = &own
+		p.o.Actions = []runner.Action{{
+			Spec: protocol.ActionSpec{Name: "page", Limit: 3, Params: []protocol.Param{{Name: "data", Kind: protocol.KindText}, {Name: "msg", Kind: protocol.KindMarkdown}}},
+			Do: func(_ context.Context, _ triage.Ref, item protocol.ActionItem, key string) (effect.Written, error) {
+				fmt.Fprintf(&p.b, "  PAGED %s %s fail=%v\n", item.String(), key, fail)
+				if fail {
+					return effect.Written{}, fmt.Errorf("x: %w", triage.ErrUncertain)
+				}
+				return effect.Written{}, nil
+			},
+		}}
+	case "fault":
+		f, err := githubtest.ParseFault(strings.Fields(rest))
+		if err != nil {
+			p.Fatal(err)
+		}
+		p.gh.Fault(f)
+	case "killid":
+		keepIn(&p.o, &flaky{Store: p.o.Memory.Store, saves: 1})
+	case "memfail":
+		keepIn(&p.o, &flaky{Store: p.o.Memory.Store, n: 1})
+	case "implicit":
+		p.o.Memory.Implicit = true
+	case "rules":
+		c, err := config.Parse("foreman.yml", []byte("version: 1\n"+strings.ReplaceAll(rest, "\\n", "\n")+"\n"), nil)
+		if err != nil {
+			p.Fatal(err)
+		}
+		p.o.Config = c
+	case "race":
+		meth, rr, _ := strings.Cut(rest, " ")
+		suffix, what, _ := strings.Cut(rr, " ")
+		done := false
+		p.gh.Before(func(m, path string) {
+			if done || m != meth || !strings.HasSuffix(path, suffix) {
+				return
+			}
+			done = true
+			a, b, _ := strings.Cut(what, " ")
+			switch a {
+			case "label":
+				p.repo.LabelAs("mona", 1, b)
+			}
+		})
 	default:
-		p.Fatalf("unknown line: %s", line)
+		p.Fatalf("unknown line: %s %s", verb, rest)
 	}
 }
 
@@ -259,6 +371,9 @@ func (p *proposalStory) run(action, who string, c triage.Comment, from string) {
 		"user": map[string]any{"login": i.Author, "type": "User"}, "labels": []any{}, "assignees": []any{}, "comments": len(i.Comments),
 		"created_at": time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC), "updated_at": p.now, "author_association": "NONE", "node_id": "I_1", "id": 1,
 	}
+	if i.State == "closed" {
+		issue["closed_at"] = p.closed
+	}
 	var labels []any
 	for _, name := range i.Labels {
 		labels = append(labels, map[string]any{"name": name, "node_id": "L_" + name})
@@ -289,6 +404,11 @@ func (p *proposalStory) run(action, who string, c triage.Comment, from string) {
 	d, err := triage.ParseEvent(triage.EventSource{Name: name, Payload: data})
 	if err != nil {
 		p.Fatal(err)
+	}
+	if p.skew {
+		p.skew = false
+		p.repo.CloseAs("mona", 1, "completed")
+		p.now = p.now.Add(15 * time.Minute)
 	}
 	p.tasks++
 	p.o.Task = runner.TaskIdentity{ID: protocol.DeriveTaskID("proposals", strconv.Itoa(p.tasks)), First: true}
@@ -352,7 +472,7 @@ func (p *proposalStory) after(before int) {
 	var others []string
 	for _, c := range i.Comments {
 		if _, text, ok := strings.Cut(c.Body, " -->\n\n"); ok && !strings.Contains(c.Body, "key=foreman-suggestions") {
-			others = append(others, strconv.Quote(text))
+			others = append(others, strconv.Quote(text[:min(40, len(text))]))
 		}
 		for _, r := range c.Reactions {
 			others = append(others, r.Content)
@@ -379,7 +499,11 @@ func (p *proposalStory) after(before int) {
 	if body := p.proposalsComment().Body; body != p.shown {
 		p.shown = body
 		_, text, _ := strings.Cut(body, "\n\n")
-		for line := range strings.SplitSeq(text, "\n") {
+		for i, line := range strings.Split(text, "\n") {
+			if i == 60 {
+				fmt.Fprintf(&p.b, "  | and %d more lines\n", strings.Count(text, "\n")-i)
+				break
+			}
 			fmt.Fprintf(&p.b, "  | %s\n", line)
 		}
 	}
@@ -428,7 +552,7 @@ func (p *proposalStory) decide(_ context.Context, task protocol.TaskMessage) (pr
 func TestTooLongToPropose(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{
-		4000: "comment agent suggest suggested", 4001: "too long to be proposed: the body has 4001 characters, and people see at most 4000",
+		4000: "comment agent suggest suggested", 4001: "too long to be proposed: it has 4001 characters, and people see at most 4000",
 	} {
 		p := newProposalStory(t, "agent: {when: true}\n")
 		p.tell(`agent {"type":"comment","body":"` + strings.Repeat("x", n) + `","suggest":true}`)
@@ -555,4 +679,27 @@ func levelCase(t *testing.T, source, confidence, level, place string) string {
 	a := p.last.Actions[0]
 	i := p.gh.Issue(repoName, 1)
 	return strings.TrimSpace(fmt.Sprintf("%-8s %-9s %-8s %s", a.Verdict, a.State, cmp.Or(string(a.Carrier), "-"), strings.Join(i.Labels, " ")))
+}
+
+type flaky struct {
+	memory.Store
+	n     int
+	saves int
+	done  int
+}
+
+func (f *flaky) Save(ctx context.Context, r memory.Record) error {
+	f.done++
+	if f.saves > 0 && f.done == f.saves+1 {
+		return fmt.Errorf("killed")
+	}
+	return f.Store.Save(ctx, r)
+}
+
+func (f *flaky) Load(ctx context.Context, repo string, issue int) (memory.Record, error) {
+	if f.n > 0 {
+		f.n--
+		return memory.Record{}, fmt.Errorf("the service is down")
+	}
+	return f.Store.Load(ctx, repo, issue)
 }

@@ -50,11 +50,14 @@ type reads struct {
 		err   error
 		stuck error // of the last call for an earlier page; nil: it succeeded
 	}
-	seen        plan.Snapshot  // data for the review that was read before the decision
-	changed     bool           // the issue was read again, and changed after the event
-	asked       bool           // the agent was asked
-	record      *memory.Record // nil: not loaded
-	warned      bool           // a problem with the memory was reported
+	seen        plan.Snapshot   // data for the review that was read before the decision
+	changed     bool            // the issue was read again, and changed after the event
+	asked       bool            // the agent was asked
+	record      *memory.Record  // nil: not loaded
+	kept        *memory.Record  // the record in the memory, without the changes of people since; nil: not loaded
+	keptErr     error           // why the record in the memory could not be read; nil: it could, or there is none
+	proposals   *triage.Comment // the comment with the proposals; nil: not read
+	warned      bool            // a problem with the memory was reported
 	permissions map[string]string
 	parts       lookups.Reader
 	labels      *labels.Index
@@ -172,7 +175,7 @@ func (r *reads) Record(ctx context.Context) memory.Record {
 	if r.memory.Store == nil || r.fresh() {
 		return rec
 	}
-	loaded, err := r.load(ctx, rec)
+	loaded, err := r.stored(ctx)
 	if err == nil {
 		rec = loaded
 	} else if !errors.Is(err, memory.ErrNotFound) {
@@ -191,20 +194,34 @@ func (r *reads) Record(ctx context.Context) memory.Record {
 	return rec
 }
 
-// Stored returns the record in the memory, without reading the timeline; it is empty if there is none, or
-// if it cannot be read.
-func (r *reads) Stored(ctx context.Context) memory.Record {
-	if r.record != nil {
-		return *r.record
-	}
+// stored returns the record in the memory as it was saved. It is read once. The error matches
+// [memory.ErrNotFound] if there is none.
+func (r *reads) stored(ctx context.Context) (memory.Record, error) {
 	rec := memory.Record{Repo: r.d.FullRepo(), Issue: r.d.Number}
-	if r.memory.Store == nil || r.fresh() {
-		return rec
+	switch {
+	case r.memory.Store == nil:
+		return rec, memory.ErrNotFound
+	case r.kept == nil:
+		loaded, err := r.load(ctx, rec)
+		if err == nil {
+			rec = loaded
+		}
+		r.kept, r.keptErr = &rec, err
 	}
-	if loaded, err := r.load(ctx, rec); err == nil {
-		return loaded
+	return *r.kept, r.keptErr
+}
+
+// answerable returns the record for an answer of a person to a proposal. An answer must not get lost
+// because the memory cannot be read now; a record that is missing or damaged has no proposals.
+func (r *reads) answerable(ctx context.Context) (memory.Record, error) {
+	rec, err := r.stored(ctx)
+	if errors.Is(err, memory.ErrNotFound) || errors.Is(err, memory.ErrBroken) {
+		err = nil
 	}
-	return rec
+	if err != nil {
+		return rec, fmt.Errorf("read the proposals of the issue in the memory: %w", err)
+	}
+	return rec, nil
 }
 
 // load reads the record in the memory.
@@ -282,6 +299,13 @@ func (r *reads) need(ctx context.Context, n plan.Need, seen *plan.Snapshot) erro
 	case n.Record:
 		rec := r.RecordOrRebuild(ctx)
 		seen.Record = &rec
+	case n.Kept:
+		rec, err := r.stored(ctx)
+		if err != nil && !errors.Is(err, memory.ErrNotFound) && !r.warned {
+			r.warned = true
+			r.warn("memory: %v; people's answers to proposals are not known", err)
+		}
+		seen.Kept = &rec
 	case n.Pull:
 		p, err := r.host.Repository.Pull(ctx, r.d.Ref())
 		if err != nil {

@@ -80,7 +80,7 @@ var errBegun = errors.New("another run has begun this task and carries it out; "
 // needs none: the record has the proposals, and what was written for them can be found. After an error
 // nothing may be written.
 func (a *recorder) journal(ctx context.Context, dec decided, p plan.Plan, kept *memory.Ledger) (*execute.Journal, error) {
-	if a.o.Memory.Journal == nil || a.dry || quiet(dec.Decision, len(p.Steps)) || dec.Fallback || dec.incomplete() || !dec.Answers.none() {
+	if a.o.Memory.Journal == nil || a.dry || quiet(dec.Decision, len(p.Steps)) || dec.Fallback || dec.incomplete() || !dec.Answers.None() {
 		return nil, nil
 	}
 	j := &execute.Journal{Journal: a.o.Memory.Journal, Key: a.ledgerKey(), Now: a.o.Clock.Now, Warn: a.warn}
@@ -125,16 +125,9 @@ func quiet(d plan.Decision, actions int) bool {
 // returns an error if a deferred action or a proposal could not be recorded; the report contains the
 // error, too. Other failures are warnings, unless the memory is required.
 func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out execute.Outcome, p plan.Plan) error {
-	p.Steps = out.Steps // GitHub may have proposed what was to be carried out
-	n := proposing{a: *a, answers: dec.Answers, out: out, note: dec.Answers.note}
-	if out.Err == nil && !out.Gone && !out.Closed {
-		n.made = p.Proposals(a.id.ID, a.o.Clock.Now())
-	}
-	if slices.ContainsFunc(dec.Answers.accepted, func(p memory.Proposal) bool { s, _ := n.resultOf(p.Number); return s == memory.Pending }) {
-		n.note = proposal.Failed
-	}
+	n := a.changes(dec, out, p)
 	silent := quiet(dec.Decision, len(rep.Actions))
-	if a.o.Memory.Store == nil || a.o.Memory.ReadOnly || a.dry || silent && n.none() && !a.tidies(ctx) {
+	if a.o.Memory.Store == nil || a.o.Memory.ReadOnly || a.dry || silent && n.None() && !a.tidies(ctx) {
 		return nil
 	}
 	// Writes are recorded even if the run was asked to stop.
@@ -145,11 +138,12 @@ func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out e
 		t := taskOf(*rep, dec.At)
 		task = &t
 	}
-	saved, err := a.save(saving, task, deferral{a: *a, out: out, at: dec.At, known: a.knownUntil(dec.At)}, n)
+	saved, applied, err := a.save(saving, task, deferral{a: *a, out: out, at: dec.At, known: a.knownUntil(dec.At)}, n)
 	switch {
 	case err == nil:
-		rep.numbered(p, a.id.ID, saved)
-		return a.show(ctx, rep, n, saved)
+		p.Steps = out.Steps
+		rep.number(p.Numbers(a.identity(), saved), applied.Refused)
+		return a.show(ctx, rep, n, saved, applied.Shown)
 	case rep.has(triage.Noted):
 		err = fmt.Errorf("record the scheduled actions: %w", err)
 		rep.recordFailed(err, dec.Failed)
@@ -158,7 +152,7 @@ func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out e
 		err = fmt.Errorf("record the proposals: %w", err)
 		rep.recordFailed(err, dec.Failed)
 		return err
-	case !n.none():
+	case !n.None():
 		err = fmt.Errorf("record the answers to proposals: %w", err)
 		rep.fail(err)
 		return err
@@ -176,10 +170,10 @@ func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out e
 
 // save adds the task and the proposals to the record, and returns the record. A nil task is not added.
 // For an issue that was just opened, it first tries to save a new record without loading one.
-func (a *recorder) save(ctx context.Context, task *memory.Task, n deferral, made proposing) (saved memory.Record, err error) {
+func (a *recorder) save(ctx context.Context, task *memory.Task, n deferral, made proposal.Changes) (saved memory.Record, applied proposal.Applied, err error) {
 	put := func(r *memory.Record) {
 		n.put(r) // before the task, for which Put may drop old entries
-		made.put(r)
+		applied = made.Apply(r)
 		if task != nil {
 			r.Put(*task)
 		}
@@ -189,7 +183,7 @@ func (a *recorder) save(ctx context.Context, task *memory.Task, n deferral, made
 		r := memory.Record{Repo: a.d.FullRepo(), Issue: a.d.Number}
 		put(&r)
 		if err := a.o.Memory.Store.Save(ctx, r); !errors.Is(err, memory.ErrConflict) {
-			return saved, err
+			return saved, applied, err
 		}
 	}
 	err = a.update(ctx, a.d.Ref(), func(r *memory.Record) error {
@@ -209,7 +203,7 @@ func (a *recorder) save(ctx context.Context, task *memory.Task, n deferral, made
 		saved = *r
 		return nil
 	})
-	return saved, err
+	return saved, applied, err
 }
 
 // overtaken reports whether another attempt at the task has recorded more than this run, which was
@@ -270,7 +264,7 @@ func (n deferral) put(r *memory.Record) {
 			}
 			r.Plan(memory.ScheduledClose{
 				At: n.known, Due: n.at.Truncate(time.Second).Add(e.After), Reason: e.Reason, Veto: e.Veto, Rule: s.Source.Rule, Task: n.a.id.ID,
-				Accepted: res.AcceptedBy,
+				Accepted: res.AcceptedBy, Confidence: statedBy(s.Action),
 			})
 		default: // the others were written to the issue
 		}
@@ -284,6 +278,12 @@ func (n deferral) put(r *memory.Record) {
 		// Vetoed closes stay in the record, so that they are not scheduled again.
 		r.Closings = slices.DeleteFunc(slices.Clone(r.Closings), func(c memory.ScheduledClose) bool { return !c.Vetoed })
 	}
+}
+
+// statedBy returns the confidence that an action states; empty: none.
+func statedBy(item protocol.ActionItem) protocol.Confidence {
+	in, _ := item.Intent() // the plan refused an action with a mistake
+	return in.Confidence
 }
 
 // before reports whether an earlier attempt recorded an action. If people canceled it since, it

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/internal/execute"
 	"github.com/org/foreman-action/runner/internal/plan"
@@ -103,21 +102,20 @@ func (rep *Report) countSuggested() {
 	}
 }
 
-// numbered sets the numbers of the proposals that a run made, as the record has them. An action that
-// waited for an answer already when it was recorded is skipped.
-func (rep *Report) numbered(p plan.Plan, task string, r memory.Record) {
-	p.Numbered(task, func(id string) (int, bool) {
-		m, ok := r.ProposalByID(id)
-		return m.Number, ok
-	}, func(index, n int, ok bool) {
-		a := &rep.Actions[index]
-		if a.Proposal = n; a.State != triage.Suggested {
-			return
+// number sets the numbers of the proposals that a run made, by the indexes of their actions. refused has
+// the reasons of actions that were not proposed after all.
+func (rep *Report) number(made map[int]plan.Numbered, refused map[string]string) {
+	for i, m := range made {
+		a := &rep.Actions[i]
+		a.Proposal = m.Number
+		switch why := refused[m.ID]; {
+		case a.State != triage.Suggested:
+		case why != "" && a.Carrier != triage.CarrierGitHub:
+			a.Carrier, a.Verdict, a.State, a.Reason = "", triage.Skip, triage.Skipped, why
+		default:
+			a.Carrier = cmp.Or(a.Carrier, triage.CarrierComment)
 		}
-		if a.Carrier = cmp.Or(a.Carrier, triage.CarrierComment); !ok && a.Carrier == triage.CarrierComment {
-			a.Carrier, a.Verdict, a.State, a.Reason = "", triage.Skip, triage.Skipped, "another run proposed it at the same time, or the issue has no room for it"
-		}
-	})
+	}
 	rep.countSuggested()
 	if rep.Status == StatusSuggested && rep.Suggested == 0 {
 		rep.Status, rep.Reason = StatusSkipped, rep.nothingLeft()

@@ -144,6 +144,13 @@ func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, err
 	case kept != nil:
 		dec = rec.recalled(*kept)
 	case len(ticks) > 0:
+		if stale := a.outdated(); stale != "" {
+			if d, err = refetch(ctx, s, d); err != nil {
+				return rep, rep.notReadAgain(stale, err)
+			}
+			rep.ReadAgain, rec.attempt = stale, newAttempt(s, d, g, rep.warnf)
+			a = rec.attempt
+		}
 		if dec, why, err = (decider{a}).tick(ctx, ticks); why != "" {
 			rep.skip(why)
 			return rep, nil

@@ -193,7 +193,7 @@ func (d Delivery) AsOpened() Delivery {
 // SkipReason returns the reason to make no decision on the event, or "". Three kinds of events are
 // skipped: an event for issues on a pull request, an event caused by the account bot, and our own
 // comment. A dispatch by bot is not skipped, because it is a person's request. Neither is a person's edit
-// of our own comment, which may answer a proposal.
+// of our comment with proposals, which may be an answer.
 //
 // A comment with our marker is our own if its author is bot or any other app. The other apps count
 // because bot may be configured wrongly, and answering our own comments would never end. A person's
@@ -206,9 +206,19 @@ func (d Delivery) SkipReason(bot string) string {
 		return ""
 	case bot != "" && text.SameLogin(d.Sender.Login, bot):
 		return "the event was caused by our own bot, " + d.Sender.Login
-	case d.Key() == "issue_comment.edited" && d.Sender.Type == "User" && !text.SameLogin(d.Sender.Login, d.Comment.Author):
+	case d.Key() == "issue_comment.edited" && d.Sender.Type == "User" && !text.SameLogin(d.Sender.Login, d.Comment.Author) && showsProposals(d.Comment.Body):
 	case sanitize.HasMarker(d.Comment.Body) && (bot == "" || text.SameLogin(d.Comment.Author, bot) || strings.HasSuffix(d.Comment.Author, "[bot]")):
 		return "the comment is our own: it contains our marker"
 	}
 	return ""
+}
+
+// SuggestionsKey is the key in the marker of our comment with the proposals of an issue. Rules and agents
+// cannot use it for a comment.
+const SuggestionsKey = "foreman-suggestions"
+
+// showsProposals reports whether the first line of a comment is the marker of one with proposals.
+func showsProposals(body string) bool {
+	line, _, _ := strings.Cut(body, "\n")
+	return sanitize.HasMarker(line) && strings.Contains(line, " key="+SuggestionsKey+" ")
 }

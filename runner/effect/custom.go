@@ -15,6 +15,9 @@ type Custom struct {
 	// ID distinguishes the action from the others of its decision. Attempts at the task that make the
 	// same decision use the same ID.
 	ID string
+	// Task is the id of the task to which the action belongs if it is not the one that writes: an action
+	// that a person accepted belongs to its proposal. Empty: the one that writes.
+	Task string
 }
 
 func (e Custom) action() string { return e.Spec.Name }

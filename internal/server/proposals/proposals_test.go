@@ -51,6 +51,9 @@ func propose(t *testing.T, s memory.Store, ref triage.Ref, id string, posted int
 		if _, ok := r.Propose(memory.Proposal{ID: id, At: time.Now(), Expires: time.Now().Add(48 * time.Hour), Action: item, Carrier: triage.CarrierComment}); !ok {
 			return errors.New("there is no room")
 		}
+		if posted != 0 {
+			r.ProposalsShown = r.LastProposal
+		}
 		return nil
 	})
 	if err != nil {

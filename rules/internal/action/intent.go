@@ -16,10 +16,6 @@ import (
 	"github.com/org/foreman-action/rules/internal/template"
 )
 
-// reservedKey is the key of the comment in which Foreman lists its proposals. Rules must not change
-// that comment.
-const reservedKey = "foreman-suggestions"
-
 // proposable reports whether an action can be proposed to a person. Escalate and Retriage cannot,
 // because they change nothing on the issue.
 func proposable(spec protocol.ActionSpec) bool {

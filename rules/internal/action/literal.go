@@ -11,6 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // checkLiteral checks a value without expressions.
@@ -27,8 +28,8 @@ func checkLiteral(f *yamlfile.File, spec protocol.ActionSpec, p param, n *yaml.N
 		f.Problemf(n, "%s: %s: want letters, digits, '.', '_' and '-', at most 64, got %q", spec.Name, p.spec.Name, text.Shorten(s, text.Quoted))
 		return
 	}
-	if v == reservedKey && p.spec.Name == "key" {
-		f.Problemf(n, "%s: key: %s is the comment in which Foreman lists its proposals; choose another key", spec.Name, reservedKey)
+	if v == triage.SuggestionsKey && p.spec.Name == "key" {
+		f.Problemf(n, "%s: key: %s is the comment in which Foreman lists its proposals; choose another key", spec.Name, triage.SuggestionsKey)
 		return
 	}
 	if login, found := atLogin(p.spec, v); found {

@@ -77,6 +77,16 @@ func Parse(body string, ofRules func(name string) bool) Commands {
 // Empty reports whether the comment contains no command, except commands of rules.
 func (c Commands) Empty() bool { return len(c.List) == 0 && c.unknown == "" }
 
+// Rest returns the text after a command; empty: the comment does not have the command, or no text after it.
+func (c Commands) Rest(name string) string {
+	for _, cmd := range c.List {
+		if cmd.Name == name {
+			return cmd.Rest
+		}
+	}
+	return ""
+}
+
 // OnlyAnswers reports whether all commands answer proposals.
 func (c Commands) OnlyAnswers() bool {
 	return c.unknown == "" && !slices.ContainsFunc(c.List, func(cmd rules.Command) bool { return !Answers(cmd.Name) })

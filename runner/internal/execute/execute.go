@@ -150,13 +150,13 @@ const didBefore = "an earlier attempt did it"
 type execution struct {
 	Target
 
-	resumed bool
-	keyed   map[string]int64  // ids of the sticky comments that this run wrote, by their keys
-	steps   []plan.Step       // in the order in which they are carried out
-	panel   bool              // GitHub's panel applied what was only proposed, so it is not used any more
-	apart   map[string]string // the reasons why the rest of a group is not carried out, by groups
-	closed  error             // the refusal of every write to the repository; nil: none
-	out     Outcome
+	resumed     bool
+	keyed       map[string]int64  // ids of the sticky comments that this run wrote, by their keys
+	steps       []plan.Step       // in the order in which they are carried out
+	panelFailed bool              // GitHub's panel applied what was only proposed, so it is not used any more
+	apart       map[string]string // the reasons why the rest of a group is not carried out, by groups
+	closed      error             // the refusal of every write to the repository; nil: none
+	out         Outcome
 }
 
 func newExecution(p plan.Plan, t Target) *execution {
@@ -241,7 +241,7 @@ func (x *execution) step(ctx context.Context, s *plan.Step) bool {
 		r.State = triage.Planned
 	case s.Verdict == triage.Suggest && x.DryRun:
 		r.State = triage.Planned
-	case s.Verdict == triage.Suggest && s.Carrier == triage.CarrierGitHub && s.Proposal == 0:
+	case s.Verdict == triage.Suggest && (s.Astray || s.Carrier == triage.CarrierGitHub && s.Proposal == 0):
 		return x.suggest(ctx, s)
 	case s.Verdict == triage.Suggest:
 		r.State = triage.Suggested
@@ -438,6 +438,9 @@ func (x *execution) write(ctx context.Context, steps []*plan.Step) error {
 		_, err := x.Host.Write(calm, x.Identity.Ref, x.removal(labelsOf(steps)))
 		return err
 	case effect.Custom:
+		if s.Accepted != nil {
+			e.Task = s.Accepted.ID
+		}
 		w, err := x.Host.Write(calm, x.Identity.Ref, e)
 		s.URL = w.Comment.URL
 		return err

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/runner/internal/plan"
+	"github.com/org/foreman-action/runner/internal/proposal"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -49,13 +50,20 @@ const appliedAnyway = "GitHub applied what was only proposed; policy.suggestions
 // step out instead of proposing it, the change is undone, and the step is proposed in our comment.
 func (x *execution) suggest(ctx context.Context, s *plan.Step) bool {
 	r := x.result(s)
-	if x.panel {
+	names := effect.Values(s.Effect)
+	if x.panelFailed || s.Astray {
+		if s.Astray { // by an earlier attempt
+			if _, err := x.takeBack(ctx, s, names); err != nil {
+				x.fail(ctx, r, fmt.Errorf("undo what was only proposed: %w", err))
+				return false
+			}
+			x.Warn("%s", appliedAnyway)
+		}
 		s.Carrier = triage.CarrierComment
 		r.State, r.Carrier = triage.Suggested, s.Carrier
 		x.finish(ctx, *r)
 		return true
 	}
-	names := effect.Values(s.Effect)
 	left, err := x.carryOut(ctx, []*plan.Step{s})
 	refused, final := errors.AsType[*triage.RefusedError](err)
 	switch {
@@ -79,7 +87,7 @@ func (x *execution) suggest(ctx context.Context, s *plan.Step) bool {
 			return true
 		}
 		if applied {
-			x.panel = true
+			x.panelFailed = true
 			x.Warn("%s", appliedAnyway)
 			s.Carrier = triage.CarrierComment
 		}
@@ -87,16 +95,6 @@ func (x *execution) suggest(ctx context.Context, s *plan.Step) bool {
 	r.State, r.Carrier = triage.Suggested, s.Carrier
 	x.finish(ctx, *r)
 	return true
-}
-
-// PanelKinds returns the kinds of the events by which the timeline lists an action that GitHub's panel can
-// propose.
-func PanelKinds(action string) []string {
-	spec, _ := protocol.SpecOf(action)
-	if spec.AddsLabels() {
-		return []string{"labeled"}
-	}
-	return spec.Events
 }
 
 // takeBack undoes a change that GitHub made although it was only proposed, unless the newest event about it
@@ -119,7 +117,11 @@ func (x *execution) takeBack(ctx context.Context, s *plan.Step, names []string) 
 	case effect.Assign:
 		back = effect.Unassign{Logins: ours}
 	case effect.SetType:
-		back = effect.SetType{Name: x.Issue.Type}
+		t, err := x.Host.Timeline(ctx, x.Identity.Ref)
+		if err != nil {
+			return true, err
+		}
+		back = effect.SetType{Name: formerType(history.History{Timeline: t, Bot: x.Identity.Login, Issue: x.Issue}, ours[0])}
 	}
 	return true, x.guarded(ctx, back)
 }
@@ -136,7 +138,7 @@ func (x *execution) appliedByUs(ctx context.Context, s *plan.Step, names []strin
 		h := history.History{Timeline: t, Bot: x.Identity.Login, Issue: x.Issue}
 		var ours, removed []string
 		for _, name := range names {
-			e, found := h.Last(history.Named(name, slices.Concat(PanelKinds(s.Action.Type), undoing)...))
+			e, found := h.Last(history.Named(name, slices.Concat(proposal.PanelKinds(s.Action.Type), undoing)...))
 			switch {
 			case !found || slices.Contains(undoing, e.Kind) && again: // the timeline does not show it yet
 				ours = append(ours, name)
@@ -159,6 +161,21 @@ func (x *execution) appliedByUs(ctx context.Context, s *plan.Step, names []strin
 		}
 		names = append(ours, there...)
 	}
+}
+
+// formerType returns the type that the issue had before we set it to name; empty: none.
+func formerType(h history.History, name string) string {
+	kinds := history.Kinds("issue_type_added", "issue_type_changed", "issue_type_removed")
+	e, found := h.Last(func(e triage.TimelineEvent) bool {
+		return kinds(e) && (!h.Ours(e) || !strings.EqualFold(e.IssueType, name))
+	})
+	switch {
+	case found && e.Kind != "issue_type_removed":
+		return e.IssueType
+	case found || strings.EqualFold(h.Issue.Type, name):
+		return ""
+	}
+	return h.Issue.Type
 }
 
 // guarded makes one write, if the guard permits it.

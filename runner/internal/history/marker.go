@@ -6,10 +6,6 @@ import (
 	"strings"
 )
 
-// SuggestionsKey is the key of the sticky comment with the proposals of an issue. Rules and agents
-// cannot use it. The comment says what may be done, so it does not count as a comment of ours.
-const SuggestionsKey = "foreman-suggestions"
-
 // markerStart is the beginning of the marker in every comment that we post.
 const markerStart = "<!-- foreman:v1"
 

@@ -20,7 +20,7 @@ func ActionOf(e triage.TimelineEvent) (typ string, values []string, ok bool) {
 		m, ok := ParseMarker(e.Body)
 		switch m.Key {
 		case "":
-		case SuggestionsKey:
+		case triage.SuggestionsKey:
 			return "", nil, false
 		default:
 			return protocol.ActionUpdateComment, nil, ok

@@ -13,6 +13,8 @@ type Attempt struct {
 	history.Identity
 
 	Now time.Time
+	// Since is a time before which this task cannot have written.
+	Since time.Time
 	// Resumed means that an earlier attempt at the task may have written.
 	Resumed bool
 	// Began reports whether an earlier attempt may have begun the action with an index, and its
@@ -42,6 +44,7 @@ type Snapshot struct {
 	Comments *Comments
 	Timeline *triage.Timeline
 	Record   *memory.Record
+	Kept     *memory.Record // as it was saved, for its proposals
 	Pull     *triage.PullRequest
 	Ours     map[string]*Comments // results of Need.Ours, by Need.Key
 	// Labels maps the folded name of a label that was looked up to the repository's spelling, or to
@@ -57,7 +60,7 @@ type Comments struct {
 
 // A Need lists the data that must be read next. The zero value means that none is needed.
 type Need struct {
-	Issue, Comments, Timeline, Record, Pull bool
+	Issue, Comments, Timeline, Record, Kept, Pull bool
 
 	Settled bool     // Issue and Comments again, because a write of an earlier attempt may still take effect
 	Earlier bool     // with Timeline: the part before the events that were read
@@ -70,5 +73,5 @@ type Need struct {
 
 // Nothing reports whether no data must be read.
 func (n Need) Nothing() bool {
-	return !n.Issue && !n.Comments && !n.Timeline && !n.Record && !n.Pull && n.Ours == nil && !n.Settled && len(n.Labels) == 0
+	return !n.Issue && !n.Comments && !n.Timeline && !n.Record && !n.Kept && !n.Pull && n.Ours == nil && !n.Settled && len(n.Labels) == 0
 }

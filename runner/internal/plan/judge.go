@@ -12,7 +12,6 @@ import (
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
-	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/triage"
 )
@@ -136,7 +135,11 @@ func (m *Maker) spec(typ string) (spec protocol.ActionSpec, own, ok bool) {
 // decision, also refused ones, so that it stays the same if the policy changes between two attempts.
 func (m *Maker) custom(s *Step, spec protocol.ActionSpec) (effect.Effect, error) {
 	hash := memory.HashAction(s.Action)
-	m.decided[hash]++
+	nth := hash
+	if s.Accepted != nil { // the actions of each proposal are counted
+		nth = s.Accepted.ID + " " + hash
+	}
+	m.decided[nth]++
 	e, err := outcome.ParseCustom(spec, s.Action, func(body string) (string, error) {
 		text, why := m.cleaned(body, s.Source)
 		if why != "" {
@@ -144,7 +147,7 @@ func (m *Maker) custom(s *Step, spec protocol.ActionSpec) (effect.Effect, error)
 		}
 		return text, nil
 	})
-	e.ID = fmt.Sprintf("%s/%d", hash, m.decided[hash])
+	e.ID = fmt.Sprintf("%s/%d", hash, m.decided[nth])
 	return e, err
 }
 
@@ -244,8 +247,8 @@ func (m *Maker) judgeComment(s *Step, e effect.Comment, nth int) {
 	case e.Key != "" && !outcome.ValidKey(e.Key):
 		s.set(triage.Refuse, "key: want letters, digits, '.', '_' and '-', at most 64")
 		return
-	case e.Key == history.SuggestionsKey && !s.Source.IsAgent():
-		s.set(triage.Refuse, "key: "+history.SuggestionsKey+" is the key of the comment with proposals; choose another one")
+	case e.Key == triage.SuggestionsKey:
+		s.set(triage.Refuse, "key: "+triage.SuggestionsKey+" is the key of the comment with proposals; choose another one")
 		return
 	case e.Once == "":
 	case !outcome.ValidKey(e.Once):

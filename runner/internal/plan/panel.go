@@ -20,12 +20,12 @@ func (p Plan) WithPanel(why func(s *Step) string) Plan {
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		proposed := s.Verdict == triage.Suggest && bundles[s.Bundle] == 1 && s.Proposal == 0
-		if !proposed && (!s.isOpen() || s.Source.Command != "" || s.Source.Undo) {
-			continue
+		proposed := s.Verdict == triage.Suggest && bundles[s.Bundle] == 1 && s.Proposal == 0 && !s.Astray
+		if !proposed && (!s.isOpen() || s.Grouped() || s.Accepted != nil || s.Source.Command != "" || s.Source.Undo) {
+			continue // what GitHub holds of them would break a group, or the yes of a person
 		}
 		in := effect.Intent{Rationale: s.Rationale, Confidence: confidenceOf(s.Source, s.Confidence), Suggest: proposed}
-		if in.Rationale == "" && shown(s.Effect) {
+		if in.Rationale == "" && panelled(s.Effect) {
 			in.Rationale = why(s)
 		}
 		switch e := s.Effect.(type) { //nolint:gochecksumtype // GitHub shows no intents beside the others
@@ -48,8 +48,8 @@ func (p Plan) WithPanel(why func(s *Step) string) Plan {
 	return p
 }
 
-// shown reports whether GitHub shows the intent of an effect.
-func shown(e effect.Effect) bool {
+// panelled reports whether GitHub shows the intent of an effect.
+func panelled(e effect.Effect) bool {
 	switch e.(type) { //nolint:gochecksumtype // as in WithPanel
 	case effect.AddLabels, effect.Assign, effect.SetType:
 		return true
@@ -59,5 +59,5 @@ func shown(e effect.Effect) bool {
 
 // HasPanel reports whether GitHub's panel can show a step of the plan, or the intent of one.
 func (p Plan) HasPanel() bool {
-	return slices.ContainsFunc(p.Steps, func(s Step) bool { return (s.Verdict == triage.Suggest || s.isOpen()) && shown(s.Effect) })
+	return slices.ContainsFunc(p.Steps, func(s Step) bool { return (s.Verdict == triage.Suggest || s.isOpen()) && panelled(s.Effect) })
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/runner/internal/proposal"
 	"github.com/org/foreman-action/triage"
@@ -46,13 +47,20 @@ func (p *Plan) propose() {
 		if s.Confidence == "" {
 			s.Confidence = confidenceOf(s.Source, "")
 		}
-		switch c, comments := s.Comment(); {
+		text := ""
+		switch e := s.Effect.(type) { //nolint:gochecksumtype // the others have no text
+		case effect.Comment:
+			text = e.Body
+		case effect.Custom:
+			text = proposal.Words(memory.Proposal{Action: e.Item})
+		}
+		switch n := utf8.RuneCountInString(text); {
 		case p.policy.Suggestions == policy.SuggestionsOff:
 			p.withhold(s.Bundle, triage.Skip, "it would be proposed, and policy.suggestions is off")
 		case p.noNotes != "":
 			p.withhold(s.Bundle, triage.Refuse, p.noNotes)
-		case comments && utf8.RuneCountInString(c.Body) > proposal.MaxBody:
-			p.withhold(s.Bundle, triage.Refuse, "too long to be proposed: the body has "+strconv.Itoa(utf8.RuneCountInString(c.Body))+" characters, and people see at most "+strconv.Itoa(proposal.MaxBody))
+		case n > proposal.MaxBody:
+			p.withhold(s.Bundle, triage.Refuse, fmt.Sprintf("too long to be proposed: it has %d characters, and people see at most %d", n, proposal.MaxBody))
 		}
 	}
 }
@@ -105,13 +113,17 @@ func (p *Plan) dropDone() {
 			outcome.Change(s.Effect, now)
 		}
 	}
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		switch {
-		case s.Verdict != triage.Suggest:
-		case outcome.Holds(s.Effect, now):
-			p.withhold(s.Bundle, triage.Skip, "another action of the plan does or proposes it")
-		default:
+	for _, steps := range p.proposed() {
+		holds := true
+		for _, s := range steps {
+			_, comments := s.Comment()
+			holds = holds && !s.Astray && (comments && len(steps) > 1 || outcome.Holds(s.Effect, now))
+		}
+		if holds {
+			p.withhold(steps[0].Bundle, triage.Skip, "another action of the plan does or proposes it")
+			continue
+		}
+		for _, s := range steps {
 			outcome.Change(s.Effect, now)
 		}
 	}
@@ -149,8 +161,8 @@ func (p *Plan) proposed() [][]*Step {
 	return list
 }
 
-// lead returns the step after which a proposal is named.
-func lead(steps []*Step) *Step {
+// leadOf returns the step after which a proposal is named.
+func leadOf(steps []*Step) *Step {
 	for _, s := range steps {
 		if s.Index == s.Bundle {
 			return s
@@ -159,14 +171,13 @@ func lead(steps []*Step) *Step {
 	return steps[0]
 }
 
-// Proposals returns the proposals of the plan, without numbers, in order. task is the id of the task,
-// and identifies them together with the index of their first action.
-func (p Plan) Proposals(task string, now time.Time) []memory.Proposal {
+// Proposals returns the proposals of the plan of a task, without numbers, in order.
+func (p Plan) Proposals(of history.Identity, now time.Time) []memory.Proposal {
 	var list []memory.Proposal
 	for _, steps := range p.proposed() {
-		lead := lead(steps)
+		lead := leadOf(steps)
 		m := memory.Proposal{
-			ID: proposalID(task, steps), At: now.UTC(), Expires: now.UTC().Add(p.policy.ProposalTTL()), Source: lead.Source.ID(), Action: lead.permitted(),
+			ID: proposalID(of, steps), At: now.UTC(), Expires: now.UTC().Add(p.policy.ProposalTTL()), Source: lead.Source.ID(), Action: lead.permitted(),
 			Confidence: lead.Confidence, Rationale: lead.Rationale, Carrier: triage.CarrierComment, State: memory.Pending,
 			Text: proposal.TextDigest(p.issue),
 		}
@@ -186,20 +197,33 @@ func (p Plan) Proposals(task string, now time.Time) []memory.Proposal {
 	return list
 }
 
-// proposalID returns the id of the proposal with these steps.
-func proposalID(task string, steps []*Step) string {
-	return protocol.DeriveTaskID(task, "proposal", strconv.Itoa(steps[0].Index))
+// proposalID returns the id of the proposal with these steps. Attempts at the same task that decide the
+// same have the same id.
+func proposalID(of history.Identity, steps []*Step) string {
+	parts := []string{of.Task, of.Scope, "proposal", strconv.Itoa(steps[0].Index)}
+	for _, s := range steps {
+		parts = append(parts, memory.HashAction(s.permitted()))
+	}
+	return protocol.DeriveTaskID(parts...)
 }
 
-// Numbered sets the numbers of the proposals in the results of their steps. number returns the number
-// of a proposal by its id; ok is false if there is none.
-func (p Plan) Numbered(task string, number func(id string) (n int, ok bool), set func(index, n int, ok bool)) {
+// A Numbered is a proposal with its number in the record; 0: the record does not have it.
+type Numbered struct {
+	ID     string
+	Number int
+}
+
+// Numbers returns the proposals of a plan by the indexes of their steps.
+func (p Plan) Numbers(of history.Identity, r memory.Record) map[int]Numbered {
+	list := map[int]Numbered{}
 	for _, steps := range p.proposed() {
-		n, ok := number(proposalID(task, steps))
+		id := proposalID(of, steps)
+		known, _ := r.ProposalByID(id)
 		for _, s := range steps {
-			set(s.Index, n, ok)
+			list[s.Index] = Numbered{id, known.Number}
 		}
 	}
+	return list
 }
 
 // permitted returns the action of a step with the part that is permitted: what people see before they
@@ -239,32 +263,22 @@ func (s *Step) permitted() protocol.ActionItem {
 	return item
 }
 
-// knownProposals compares a plan with the proposals in the record. It skips what a person rejected, and
-// does not propose what waits already or does not fit on the issue.
+// knownProposals compares the proposals of a plan with those in the record. It does not propose what waits
+// already, what a person rejected, and what does not fit on the issue.
 func (p *Plan) knownProposals(a Attempt, seen Snapshot) Need {
 	list := p.proposed()
-	answerable := func(s Step) bool {
-		return s.isOpen() && s.Accepted == nil && s.Source.Command == "" && !s.Source.Undo && !s.Source.OverrideHumans
-	}
-	if len(list) == 0 && (!a.Proposes || !slices.ContainsFunc(p.Steps, answerable)) {
+	if len(list) == 0 {
 		return Need{}
 	}
-	if seen.Record == nil {
-		return Need{Record: true}
+	if seen.Kept == nil {
+		return Need{Kept: true}
 	}
-	rec := *seen.Record
+	rec := *seen.Kept
 	rec.Expire(a.Now)
-	for i := range p.Steps {
-		if s := &p.Steps[i]; answerable(*s) && len(rec.Proposals) > 0 {
-			if why := answered(s, true, func(item protocol.ActionItem) string { return proposal.Rejected(rec, s.Source, item) }); why != "" {
-				s.set(triage.Skip, why)
-			}
-		}
-	}
 	room := memory.MaxPending - len(rec.Pending())
 	for _, steps := range list {
-		lead := lead(steps)
-		if known, ok := rec.ProposalByID(proposalID(a.Task, steps)); ok {
+		lead := leadOf(steps)
+		if known, ok := rec.ProposalByID(proposalID(a.Identity, steps)); ok {
 			for _, s := range steps {
 				s.Proposal, s.Carrier = known.Number, known.Carrier
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/runner/internal/outcome"
+	"github.com/org/foreman-action/runner/internal/proposal"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -38,7 +39,8 @@ func review(p Plan, a Attempt, seen Snapshot) (Plan, Need) {
 		q, need := reviewOnce(p, a, seen)
 		if need.Nothing() && !q.settleGroups() {
 			q.propose()
-			return q, q.knownProposals(a, seen)
+			need = q.knownProposals(a, seen)
+			return q, need
 		}
 		if !need.Nothing() {
 			return q, need
@@ -59,7 +61,7 @@ func reviewOnce(p Plan, a Attempt, seen Snapshot) (Plan, Need) {
 	r.withdraw()
 	r.Resumed = a.Resumed
 	if r.Writes() {
-		_ = r.earlier() && r.accepted() && r.overrides() && r.notes() && r.labels()
+		_ = r.earlier() && r.accepted() && r.overrides() && r.notes() && r.rejected() && r.labels()
 	}
 	return r.Plan, r.need
 }
@@ -108,11 +110,11 @@ func (r *reviewer) markLanded() bool {
 		if s.Verdict != triage.Do || s.Refused {
 			continue
 		}
-		if s.Held && !s.Landed { // it was never carried out without a person
-			if _, comments := s.Comment(); !comments {
-				skip(s, outcome.Holds(s.Effect, now), "already there")
-				continue
+		if _, comments := s.Comment(); s.Held && !s.Landed && !comments { // nobody was asked for it yet
+			if !r.astray(s, now) {
+				return false
 			}
+			continue
 		}
 		if c, comments := s.Comment(); comments && !s.Landed && s.Accepted == nil {
 			if r.seen.Comments == nil {
@@ -135,24 +137,59 @@ func (r *reviewer) markLanded() bool {
 	return !r.need.Settled
 }
 
+// rejected skips what people rejected when it was proposed, unless they accept it now. Of a list of names,
+// only the rejected ones are removed. It is false if the record must be read first.
+func (r *reviewer) rejected() bool {
+	if !r.a.Proposes {
+		return true
+	}
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		if !s.isOpen() || s.Accepted != nil || s.Source.Command != "" || s.Source.Undo || s.Source.OverrideHumans {
+			continue
+		}
+		if r.seen.Kept == nil {
+			r.need.Kept = true
+			return false
+		}
+		rec := *r.seen.Kept
+		if why := answered(s, true, func(item protocol.ActionItem) string { return proposal.Rejected(rec, s.Source, item) }); why != "" {
+			s.set(triage.Skip, why)
+		}
+	}
+	return true
+}
+
 // accepted marks the comments of accepted proposals as landed if they are on the issue. An earlier run
 // on another event may have posted them, so they are always looked up. It is false if comments must be
 // read first.
 func (r *reviewer) accepted() bool {
+	var made time.Time // the oldest of the proposals
+	posts := func(s *Step) (effect.Comment, bool) {
+		c, comments := s.Comment()
+		return c, comments && s.isOpen() && s.Accepted != nil && c.Key == ""
+	}
+	for i := range r.Steps {
+		if _, ok := posts(&r.Steps[i]); ok && (made.IsZero() || r.Steps[i].Accepted.Made.Before(made)) {
+			made = r.Steps[i].Accepted.Made
+		}
+	}
+	if made.IsZero() {
+		return true
+	}
+	const which = "accepted"
+	list := r.seen.Ours[which]
+	if list == nil {
+		r.need.Key, r.need.Ours = which, func(c triage.Comment) bool { return c.CreatedAt.Before(made) }
+		return false
+	}
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		c, comments := s.Comment()
-		if !s.isOpen() || s.Accepted == nil || !comments || c.Key != "" {
+		c, ok := posts(s)
+		if !ok {
 			continue
 		}
-		id := r.a.IdentityOf(s)
-		which := "proposal " + s.Accepted.ID
-		list := r.seen.Ours[which]
-		if list == nil {
-			r.need.Key, r.need.Ours = which, func(c triage.Comment) bool { return c.CreatedAt.Before(s.Accepted.Made) }
-			return false
-		}
-		if found, ok := id.Find(list.List, c, ""); ok {
+		if found, ok := IdentityOf(r.a.Identity, s).Find(list.List, c, ""); ok {
 			s.Landed, s.URL = true, found.URL
 		} else if list.Err != nil {
 			s.set(triage.Skip, "the issue has too many comments to find out whether it was posted")
@@ -161,16 +198,37 @@ func (r *reviewer) accepted() bool {
 	return true
 }
 
-// IdentityOf returns what identifies the comment of a step. An accepted comment belongs to its proposal,
-// so that every run that accepts the proposal finds it.
-func (a Attempt) IdentityOf(s *Step) history.Identity { return IdentityOf(a.Identity, s) }
-
-// IdentityOf returns the identity with which a step is written; see [Attempt.IdentityOf].
+// IdentityOf returns the identity with which a step is written. An accepted step belongs to its proposal, so
+// that every run that accepts the proposal finds the comment, and an action of the program's own has the
+// same key.
 func IdentityOf(id history.Identity, s *Step) history.Identity {
 	if s.Accepted != nil {
 		id.Task, id.Scope, id.Earlier = s.Accepted.ID, "", nil
 	}
 	return id
+}
+
+// astray skips a held step that holds already. If GitHub's panel may have applied the step although it was
+// only proposed, because the newest event about it is ours, it is taken back when it is proposed. It is
+// false if the timeline must be read first.
+func (r *reviewer) astray(s *Step, now outcome.State) bool {
+	if !outcome.Holds(s.Effect, now) || !panelled(s.Effect) {
+		skip(s, outcome.Holds(s.Effect, now), "already there")
+		return true
+	}
+	if r.seen.Timeline == nil {
+		r.need.Timeline = true
+		return false
+	}
+	h := history.History{Timeline: *r.seen.Timeline, Bot: r.a.Login, Issue: r.issue}
+	for _, name := range effect.Values(s.Effect) {
+		e, found := h.Last(history.Named(name, proposal.PanelKinds(s.Action.Type)...))
+		s.Astray = s.Astray || found && h.Ours(e) && !e.At.Before(r.a.Since.Truncate(time.Second))
+	}
+	if !s.Astray {
+		skip(s, true, "already there")
+	}
+	return true
 }
 
 // overrides skips steps that people decided against, and steps beyond the limits of one issue. It

@@ -34,6 +34,8 @@ type Step struct {
 	// [triage.Suggest]; its own index if it is proposed alone.
 	Held   bool
 	Bundle int
+	// Astray means that GitHub may have applied the held step although it was only proposed.
+	Astray bool
 	// HeldNames are the names of the step that GitHub shows in its panel of suggestions instead of writing
 	// them, after the step was carried out.
 	HeldNames []string

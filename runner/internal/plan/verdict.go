@@ -291,7 +291,7 @@ func (a Attempt) hideable(s *Step, e effect.HideComment) (may func(triage.Commen
 	return func(c triage.Comment) bool {
 		m, ok := history.ParseMarker(c.Body)
 		return ok && strings.HasPrefix(c.Body, m.String()) && text.SameLogin(c.Author, a.Login) &&
-			m.Task != a.Task && !slices.Contains(a.Earlier, m.Task) && m.Key != history.SuggestionsKey && hides(s, e, m.Key)
+			m.Task != a.Task && !slices.Contains(a.Earlier, m.Task) && m.Key != triage.SuggestionsKey && hides(s, e, m.Key)
 	}, name
 }
 

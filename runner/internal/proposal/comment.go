@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/runner/internal/history"
@@ -18,14 +19,17 @@ import (
 )
 
 // Key is the key of the sticky comment with the proposals of an issue.
-const Key = history.SuggestionsKey
+const Key = triage.SuggestionsKey
 
 // MaxComment is the maximum number of characters of the comment. It is below GitHub's limit, so that
 // the answers fit, too.
 const MaxComment = policy.MaxCommentLength - 4000
 
-// maxAnswered is the maximum number of answers that the comment lists.
-const maxAnswered = 20
+// The bounds of the answers in the comment: their number, and the characters that describe an action.
+const (
+	maxAnswered = 20
+	maxWords    = 300
+)
 
 // A View is how the comment is rendered.
 type View struct {
@@ -37,15 +41,15 @@ type View struct {
 	Note string
 }
 
-// Failed is the note about an accepted proposal of which an action failed.
-const Failed = "Not carried out: the run failed. Repeat the run, or answer again."
-
 // Lost is the text of the comment if the record of its proposals is lost. Nothing proves then what the
 // comment proposed.
 const Lost = "**The record of these proposals is lost**, so they cannot be answered any more. Write `/foreman triage` to have the issue decided on again."
 
-// TickAgain is the note about a box that was ticked in a comment which had been changed.
-const TickAgain = "Tick again: the comment had been changed."
+// TickAgain and AnswerAgain are the notes about an answer in or below a comment which had been changed.
+const (
+	TickAgain   = "Tick again: the comment had been changed."
+	AnswerAgain = "Answer again: the comment had been changed."
+)
 
 // Comment returns the text of the comment, without its marker; empty: the record has no proposal for a
 // comment.
@@ -90,7 +94,7 @@ func Comment(r memory.Record, v View) string {
 		slices.SortStableFunc(answered, func(a, b memory.Proposal) int { return a.Ended.Compare(b.Ended) })
 		b.WriteString("\nAnswered:\n")
 		for _, p := range answered[max(0, len(answered)-maxAnswered):] {
-			fmt.Fprintf(&b, "- **%d** %s: %s\n", p.Number, Words(p), answer(p))
+			fmt.Fprintf(&b, "- **%d** %s: %s\n", p.Number, text.Shorten(Words(p), maxWords), answer(p))
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")
@@ -111,8 +115,8 @@ func line(p memory.Proposal, v View) string {
 		b.WriteString(" · the issue was edited since")
 	}
 	fmt.Fprintf(&b, " <!-- foreman:p %d %s -->\n", p.Number, Digest(p))
-	if p.Rationale != "" {
-		b.WriteString("  " + p.Rationale + "\n")
+	if why := sanitize.Rationale(p.Rationale); why != "" { // records of artifacts can be forged
+		b.WriteString("  " + why + "\n")
 	}
 	for _, a := range p.Actions() {
 		if body, ok, err := a.Text("body"); ok && err == nil {
@@ -157,7 +161,7 @@ type Tick struct {
 }
 
 // Ticked returns the boxes that are ticked in the text after an edit and not in the text before it.
-// Their lines are otherwise equal. Only the lines that we write are boxes.
+// Their lines are otherwise equal. Only the lines that we write are boxes, and each number counts once.
 func Ticked(before, after string) []Tick {
 	open := map[string]bool{}
 	for _, m := range boxes(before) {
@@ -166,7 +170,8 @@ func Ticked(before, after string) []Tick {
 	var list []Tick
 	for _, m := range boxes(after) {
 		number, err := strconv.Atoi(m[3])
-		if m[1] != " " && open[m[2]] && m[3] == m[4] && err == nil {
+		seen := slices.ContainsFunc(list, func(t Tick) bool { return t.Number == number })
+		if m[1] != " " && open[m[2]] && m[3] == m[4] && err == nil && !seen {
 			list = append(list, Tick{number, m[5]})
 		}
 	}

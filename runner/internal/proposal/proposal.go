@@ -37,10 +37,7 @@ func Digest(p memory.Proposal) string {
 	if len(p.Group) > 0 {
 		in["group"] = p.Group
 	}
-	data, err := protocol.Encode(in)
-	if err != nil { // the actions were decoded from JSON
-		data = []byte(p.ID)
-	}
+	data, _ := protocol.Encode(in) // never fails, because the actions were decoded from JSON
 	return digest(canonical(data))
 }
 
@@ -64,14 +61,20 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Source returns the source of a proposal. rule returns the source of a rule that exists; ok is false
-// for an id that is no rule's. What an agent or a rule that no longer exists asked for has the source of
-// an agent, whose text is untrusted.
-func Source(p memory.Proposal, rule func(id string) (s triage.Source, ok bool)) triage.Source {
-	if s, ok := rule(p.Source); ok && p.Source != "" {
-		return s
+// Rejected returns the reason not to carry out an action of a source, because a person rejected its
+// proposal; empty: nobody did.
+func Rejected(rec memory.Record, from triage.Source, item protocol.ActionItem) string {
+	for _, p := range slices.Backward(rec.Proposals) {
+		if p.State == memory.Rejected && !from.OverrideHumans && proposes(p, from, item) {
+			return humansWin(fmt.Sprintf("%s rejected it on %s", who(p), date(p.Ended)))
+		}
 	}
-	return triage.Source{}
+	return ""
+}
+
+// proposes reports whether a proposal of a source contains an action.
+func proposes(p memory.Proposal, from triage.Source, item protocol.ActionItem) bool {
+	return p.Source == from.ID() && slices.ContainsFunc(p.Actions(), func(a protocol.ActionItem) bool { return same(a, item) })
 }
 
 // Before returns the reason not to propose an action of a source, because of what became of the same
@@ -80,16 +83,12 @@ func Source(p memory.Proposal, rule func(id string) (s triage.Source, ok bool)) 
 func Before(rec memory.Record, from triage.Source, item protocol.ActionItem) string {
 	expired := 0
 	for _, p := range slices.Backward(rec.Proposals) {
-		if p.Source != from.ID() || !slices.ContainsFunc(p.Actions(), func(a protocol.ActionItem) bool { return same(a, item) }) {
+		if !proposes(p, from, item) {
 			continue
 		}
 		switch p.State {
 		case memory.Pending:
 			return fmt.Sprintf("it is proposed already (%d)", p.Number)
-		case memory.Rejected:
-			if !from.OverrideHumans {
-				return humansWin(fmt.Sprintf("%s rejected it on %s", who(p), date(p.Ended)))
-			}
 		case memory.Expired:
 			if expired++; !from.OverrideHumans && (p.Carrier == triage.CarrierGitHub || expired > 1) {
 				return humansWin(fmt.Sprintf("it was proposed on %s, and people did not accept it", date(p.At)))
@@ -98,31 +97,10 @@ func Before(rec memory.Record, from triage.Source, item protocol.ActionItem) str
 			if spec, _ := protocol.SpecOf(item.Type); spec.Name == protocol.ActionComment && !from.OverrideHumans {
 				return fmt.Sprintf("%s accepted it on %s", who(p), date(p.Ended))
 			}
-		case memory.Overtaken:
+		case memory.Overtaken, memory.Rejected:
 		}
 	}
-	return ""
-}
-
-// Rejected returns the reason not to carry out an action of a source, because a person rejected its
-// proposal; empty: nobody did.
-func Rejected(rec memory.Record, from triage.Source, item protocol.ActionItem) string {
-	if from.OverrideHumans {
-		return ""
-	}
-	for _, p := range slices.Backward(rec.Proposals) {
-		if p.Source == from.ID() && p.State == memory.Rejected && slices.ContainsFunc(p.Actions(), func(a protocol.ActionItem) bool { return same(a, item) }) {
-			return Before(memory.Record{Proposals: []memory.Proposal{p}}, from, item)
-		}
-	}
-	return ""
-}
-
-// Waits reports whether the record has a pending proposal of the same action by the same source.
-func Waits(rec memory.Record, p memory.Proposal) bool {
-	return slices.ContainsFunc(rec.Pending(), func(o memory.Proposal) bool {
-		return o.Source == p.Source && slices.ContainsFunc(o.Actions(), func(a protocol.ActionItem) bool { return same(a, p.Action) })
-	})
+	return Rejected(rec, from, item)
 }
 
 func humansWin(what string) string {
@@ -197,38 +175,6 @@ func who(p memory.Proposal) string {
 }
 
 func date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
-
-// Tidy ends the pending proposals that need no answer any more: they are too old, hold by now, or the
-// issue is closed. issue is the current issue; nil: it is not known.
-func Tidy(r *memory.Record, issue *triage.Issue, now time.Time) {
-	r.Expire(now)
-	if issue == nil {
-		return
-	}
-	state := outcome.StateOf(*issue)
-	for _, p := range r.Pending() {
-		holds := true
-		for _, a := range p.Actions() {
-			e, err := outcome.Parse(a)
-			holds = holds && err == nil && outcome.Holds(e, state)
-		}
-		switch {
-		case holds:
-			r.End(p.Number, memory.Overtaken, "", "it holds by now", now)
-		case issue.State == "closed" && !OnClosed(p):
-			r.End(p.Number, memory.Overtaken, "", "the issue is closed", now)
-		}
-	}
-}
-
-// OnClosed reports whether a proposal also makes sense on a closed issue.
-func OnClosed(p memory.Proposal) bool {
-	switch p.Action.Type {
-	case protocol.ActionReopenIssue, protocol.ActionUnlock, protocol.ActionLock:
-		return true
-	}
-	return false
-}
 
 // Permits reports whether the permission of an account suffices to accept a proposal by a command: what
 // GitHub lets the account do by hand. creates means that a label of the proposal must be created.

@@ -207,28 +207,6 @@ func TestBefore(t *testing.T) {
 	}
 }
 
-// TestWaits checks which proposals wait already.
-func TestWaits(t *testing.T) {
-	t.Parallel()
-	r := pending(t, `{"type":"add_label","label":"bug"}`)
-	for data, want := range map[string]bool{
-		`{"type":"add_label","label":"BUG"}`: true, `{"type":"add_labels","labels":["docs","bug"]}`: true,
-		`{"type":"add_label","label":"docs"}`: false, `{"type":"remove_label","label":"bug"}`: false,
-	} {
-		p := memory.Proposal{Source: "crash", Action: item(t, data)}
-		if got := proposal.Waits(r, p); got != want {
-			t.Errorf("%s: got %v", data, got)
-		}
-		if p.Source = "other"; proposal.Waits(r, p) {
-			t.Errorf("%s of another rule waits", data)
-		}
-	}
-	r.End(1, memory.Rejected, "mona", "", noon)
-	if proposal.Waits(r, memory.Proposal{Source: "crash", Action: item(t, `{"type":"add_label","label":"bug"}`)}) {
-		t.Error("a rejected proposal waits")
-	}
-}
-
 // TestEnded checks the reasons after the end of a proposal.
 func TestEnded(t *testing.T) {
 	t.Parallel()
@@ -249,20 +227,6 @@ func TestEnded(t *testing.T) {
 		if got := proposal.Ended(r.Proposals[0]); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
-	}
-}
-
-// TestTidyUnknown ends proposals of an issue whose state is not known: only those that are too old.
-func TestTidyUnknown(t *testing.T) {
-	t.Parallel()
-	r := pending(t, `{"type":"lock"}`)
-	proposal.Tidy(&r, nil, noon)
-	if len(r.Pending()) != 1 {
-		t.Error("a proposal ended")
-	}
-	proposal.Tidy(&r, nil, noon.Add(2*time.Hour))
-	if len(r.Pending()) != 0 {
-		t.Error("an old proposal waits")
 	}
 }
 

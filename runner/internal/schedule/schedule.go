@@ -77,6 +77,9 @@ func Close(task, by string, from triage.Source, c memory.ScheduledClose) (plan.D
 	if c.Reason != "" {
 		params["reason"] = c.Reason
 	}
+	if c.Confidence != "" {
+		params[protocol.ParamConfidence] = c.Confidence
+	}
 	item, err := protocol.NewAction(protocol.ActionCloseIssue, params)
 	if err != nil {
 		return plan.Decision{}, err

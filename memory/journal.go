@@ -106,7 +106,7 @@ func isEntryState(s triage.State) bool {
 	switch s {
 	case triage.Planned, triage.Trying, triage.Done, triage.Skipped, triage.Failed:
 		return true
-	case triage.Noted, triage.Already, triage.Refused, triage.NotRun, triage.Unknown:
+	case triage.Noted, triage.Already, triage.Refused, triage.NotRun, triage.Unknown, triage.Suggested:
 	}
 	return false
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner/internal/command"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/runner/internal/proposal"
@@ -199,21 +198,21 @@ func numbers(list []memory.Proposal) string {
 }
 
 // withAnswer adds the actions of an answering command to a decision, and a reaction that says whether
-// something was answered. other is the text after the opposite command of the same comment; empty: there is
-// none. permission is that of the author of the comment.
-func (a decider) withAnswer(ctx context.Context, dec *decided, d plan.Decision, c rules.Command, other, permission string) (plan.Decision, error) {
+// something was answered. all are the commands of the same comment.
+func (a decider) withAnswer(ctx context.Context, dec *decided, d plan.Decision, name string, all command.Commands) (plan.Decision, error) {
 	rec, err := a.reads.answerable(ctx)
 	if err != nil {
 		return d, err
 	}
-	accepts, digest := c.Name == command.Accept, ""
+	accepts, digest, other := name == command.Accept, "", command.Accept
 	if accepts {
+		other = command.Reject
 		digest = proposal.TextDigest(*a.d.Issue)
 	}
 	ans, by, at := &dec.Answers, a.d.Comment.Author, a.d.Comment.CreatedAt
 	ans.By = by
-	list, done, ignored := command.Selected(rec, c.Rest, by, at, digest)
-	both, _, _ := command.Selected(rec, other, by, at, "")
+	list, done, ignored := command.Selected(rec, all.Rest(name), by, at, digest)
+	both, _, _ := command.Selected(rec, all.Rest(other), by, at, "")
 	if accepts && len(list) > 0 && a.o.Host.Issues != nil && rec.ProposalComment != 0 {
 		intact, err := a.intact(ctx, rec)
 		if err != nil {
@@ -225,13 +224,13 @@ func (a decider) withAnswer(ctx context.Context, dec *decided, d plan.Decision, 
 	}
 	var chosen []memory.Proposal
 	for _, p := range list {
-		creates, err := a.creates(ctx, p, permission)
+		creates, err := a.creates(ctx, p, all.Permission)
 		switch {
 		case err != nil:
 			return d, err
 		case slices.ContainsFunc(both, func(o memory.Proposal) bool { return o.Number == p.Number }):
 			ignored = append(ignored, fmt.Sprintf("%d: the comment accepts and rejects it", p.Number))
-		case !proposal.Permits(permission, p, creates):
+		case !proposal.Permits(all.Permission, p, creates):
 			ignored = append(ignored, fmt.Sprintf("%d: it needs write, maintain or admin", p.Number))
 		default:
 			chosen = append(chosen, p)
@@ -255,7 +254,7 @@ func (a decider) withAnswer(ctx context.Context, dec *decided, d plan.Decision, 
 	if err != nil {
 		return d, err
 	}
-	return d.With(command.By(c.Name), item), nil
+	return d.With(command.By(name), item), nil
 }
 
 // carriedOut returns how many of the accepted actions of a decision the policy permits.

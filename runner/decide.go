@@ -551,11 +551,7 @@ func (a decider) withCommands(ctx context.Context, dec *decided, d plan.Decision
 		case command.Undo:
 			d, err = a.withUndo(ctx, d, c.Rest)
 		case command.Accept, command.Reject:
-			other := command.Reject
-			if c.Name == command.Reject {
-				other = command.Accept
-			}
-			d, err = a.withAnswer(ctx, dec, d, c, list.Rest(other), list.Permission)
+			d, err = a.withAnswer(ctx, dec, d, c.Name, list)
 		case command.Triage: // the rules and the agent have already decided on the issue
 		}
 		if err != nil {

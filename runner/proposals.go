@@ -350,7 +350,7 @@ func (a recorder) changes(dec decided, out execute.Outcome, p plan.Plan) proposa
 	c := proposal.Changes{
 		Answers: dec.Answers, Now: a.o.Clock.Now().UTC(), Results: out.Results, Issue: issue, State: outcome.StateOf(issue),
 		History: a.reads.history(triage.Timeline{Events: a.eventsWithThis()}),
-		Source:  func(id string) triage.Source { return a.proposer(id) },
+		Source:  a.proposer,
 		View:    proposal.View{Boxes: !a.o.NoBoxes, Text: proposal.TextDigest(*a.d.Issue), Note: dec.Answers.Note},
 	}
 	for i, s := range out.Steps {

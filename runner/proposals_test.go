@@ -297,11 +297,7 @@ func (p *proposalStory) arrange(verb, rest string) {
 				return
 			}
 			done = true
-			a, b, _ := strings.Cut(what, " ")
-			switch a {
-			case "label":
-				p.repo.LabelAs("mona", 1, b)
-			}
+			p.repo.LabelAs("mona", 1, what)
 		})
 	default:
 		p.Fatalf("unknown line: %s %s", verb, rest)

@@ -146,7 +146,8 @@ func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, err
 	case len(ticks) > 0:
 		if stale := a.outdated(); stale != "" {
 			if d, err = refetch(ctx, s, d); err != nil {
-				return rep, rep.notReadAgain(stale, err)
+				err = rep.notReadAgain(stale, err)
+				return rep, err
 			}
 			rep.ReadAgain, rec.attempt = stale, newAttempt(s, d, g, rep.warnf)
 			a = rec.attempt

@@ -28,7 +28,7 @@ func (p Plan) WithPanel(why func(s *Step) string) Plan {
 		if in.Rationale == "" && panelled(s.Effect) {
 			in.Rationale = why(s)
 		}
-		switch e := s.Effect.(type) { //nolint:gochecksumtype // GitHub shows no intents beside the others
+		switch e := s.Effect.(type) {
 		case effect.AddLabels:
 			e.Intents = slices.Repeat([]effect.Intent{in}, len(e.Names))
 			s.Effect = e

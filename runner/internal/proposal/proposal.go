@@ -119,7 +119,7 @@ func same(a, b protocol.ActionItem) bool {
 	case sa.Name == protocol.ActionComment:
 		return sameComment(a, b)
 	case sa.Posts():
-		return outcome.CommentKey(a) == outcome.CommentKey(b) && textOf(a, "body") == textOf(b, "body")
+		return outcome.CommentKey(a) == outcome.CommentKey(b) && bodyOf(a) == bodyOf(b)
 	case sa.Name == "" || sa.Params == nil:
 		return memory.HashAction(a) == memory.HashAction(b)
 	}
@@ -139,11 +139,11 @@ func sameComment(a, b protocol.ActionItem) bool {
 	if one, other := outcome.Name(a, "once"), outcome.Name(b, "once"); one != "" || other != "" {
 		return one == other
 	}
-	return textOf(a, "body") == textOf(b, "body")
+	return bodyOf(a) == bodyOf(b)
 }
 
-func textOf(a protocol.ActionItem, param string) string {
-	s, _, _ := a.Text(param)
+func bodyOf(a protocol.ActionItem) string {
+	s, _, _ := a.Text("body")
 	return strings.TrimSpace(s)
 }
 

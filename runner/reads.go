@@ -199,7 +199,7 @@ func (r *reads) Record(ctx context.Context) memory.Record {
 func (r *reads) stored(ctx context.Context) (memory.Record, error) {
 	rec := memory.Record{Repo: r.d.FullRepo(), Issue: r.d.Number}
 	switch {
-	case r.memory.Store == nil:
+	case r.memory.Store == nil || r.fresh():
 		return rec, memory.ErrNotFound
 	case r.kept == nil:
 		loaded, err := r.load(ctx, rec)

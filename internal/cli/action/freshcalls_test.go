@@ -174,8 +174,8 @@ func TestProposalCalls(t *testing.T) {
 	want := map[string][]string{
 		// two saves, the second of which replaces the artifact of the first, and a due time
 		"opened, proposed":       append(slices.Repeat([]string{"artifacts"}, 7), "GET labels", "GET issues/N/comments", "POST issues/N/comments"),
-		"tick":                   append([]string{"artifacts", "artifacts", "artifacts", timeline, permission, "GET labels/docs", "POST issues/N/labels"}, answer...),
-		"accept":                 append(append(slices.Repeat([]string{"artifacts"}, 5), timeline, permission, "GET labels/bug", "POST issues/N/labels", "POST issues/comments/N/reactions"), answer...),
+		"tick":                   append([]string{"artifacts", "artifacts", "artifacts", permission, timeline, "GET labels/docs", "POST issues/N/labels"}, answer...),
+		"accept":                 append(append(slices.Repeat([]string{"artifacts"}, 5), permission, answer[0], timeline, "GET labels/bug", "POST issues/N/labels", "POST issues/comments/N/reactions"), answer[1]),
 		"closed, with proposals": append(slices.Repeat([]string{"artifacts"}, 5), answer...),
 		"closed, without":        {"artifacts"},
 	}

@@ -243,7 +243,7 @@ func (p *proposalStory) arrange(verb, rest string) {
 		p.o.Config = &changed
 	case "panel":
 		p.repo.SetAutomation(githubtest.Automation(rest))
-	case "record": // record action, comment or proposals: the record differs from what it was
+	case "record": // record action, comment, ended or proposals: the record differs from what it was
 		p.alter(rest)
 	case "lose":
 		keepIn(&p.o, memory.New())
@@ -304,12 +304,17 @@ func (p *proposalStory) arrange(verb, rest string) {
 	}
 }
 
-// alter changes the record: it loses its proposals, or the id of their comment, or the first proposal gets
-// another action.
+// alter changes the record: it loses its proposals, or the id of their comment, also when all have ended, or
+// the first proposal gets another action.
 func (p *proposalStory) alter(what string) {
 	p.Helper()
 	_, err := memory.Update(p.Context(), p.o.Memory.Store, repoName, 1, func(r *memory.Record) error {
 		switch what {
+		case "ended":
+			for _, one := range r.Pending() {
+				r.End(one.Number, memory.Rejected, "", "", p.now)
+			}
+			r.ProposalComment = 0
 		case "proposals":
 			r.Proposals = nil
 		case "comment":

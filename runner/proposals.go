@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -248,6 +249,9 @@ func (a *recorder) post(ctx context.Context, body string, id int64) (int64, erro
 		return 0, fmt.Errorf("post the comment with the proposals: %w", triage.ErrGone)
 	case r.State == triage.Skipped && id != 0:
 		return 0, fmt.Errorf("post the comment with the proposals: %w", triage.ErrNotFound)
+	case r.State == triage.Refused:
+		refused := &triage.RefusedError{Reason: strings.TrimPrefix(r.Reason, (&triage.RefusedError{}).Error())}
+		return 0, fmt.Errorf("post the comment with the proposals: %w", refused)
 	case r.State != triage.Done:
 		return 0, fmt.Errorf("post the comment with the proposals: %s", r.Reason)
 	}

@@ -580,8 +580,8 @@ func TestPanelSwitchedOff(t *testing.T) {
 		issue := triage.Issue{Number: number, State: "open"}
 		d := triage.Delivery{Event: triage.Event{Name: triage.EventIssues, Action: "edited"}, Repo: triage.Repo{Owner: "Codertocat", Name: "Hello-World"}, Number: number, Issue: &issue}
 		rep, err := r.Run(t.Context(), runner.TaskIdentity{ID: protocol.DeriveTaskID("panel", strconv.Itoa(number)), First: true}, d)
-		if err != nil || rep.Suggested != 1 {
-			t.Fatalf("%d proposals, %v", rep.Suggested, err)
+		if err != nil || rep.Suggested != 1 || len(rep.Warnings) > 0 {
+			t.Fatalf("#%d: %d proposals, %q, %v", number, rep.Suggested, rep.Warnings, err)
 		}
 		return rep.Actions[0].Carrier
 	}
@@ -703,4 +703,31 @@ func (f *flaky) Load(ctx context.Context, repo string, issue int) (memory.Record
 		return memory.Record{}, fmt.Errorf("the service is down")
 	}
 	return f.Store.Load(ctx, repo, issue)
+}
+
+// TestProposalsUnpublished lets GitHub refuse the comment with the proposals.
+func TestProposalsUnpublished(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		fault githubtest.Fault
+		want  string
+	}{
+		{"down", githubtest.Fault{Status: 500, Times: 100}, "ERROR post the comment with the proposals"},
+		{"locked", githubtest.Fault{Status: 403, Times: 100, Body: `{"message":"Unable to create comment because issue is locked."}`}, "warning: the comment with the proposals cannot be written"},
+	} {
+		p := newProposalStory(t, "rules:\n  - {id: crash, on: issues.opened, then: [{lock: {reason: spam, suggest: true}}]}\n")
+		tt.fault.Method, tt.fault.Path = "POST", "/repos/"+repoName+"/issues/1/comments"
+		p.gh.Fault(tt.fault)
+		p.tell("opened")
+		if got := p.b.String(); !strings.Contains(got, tt.want) || strings.Contains(got, "ERROR") == strings.Contains(got, "warning") {
+			t.Errorf("%s: got\n%s", tt.name, got)
+		}
+		p.gh.ClearFaults()
+		p.now = p.now.Add(time.Hour)
+		p.tell("sweep")
+		if got := p.b.String(); !strings.Contains(got, "- [ ] **1** lock as spam") {
+			t.Errorf("%s: the scheduled run does not show the proposal\n%s", tt.name, got)
+		}
+	}
 }

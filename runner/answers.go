@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/internal/command"
+	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/runner/internal/proposal"
 	"github.com/org/foreman-action/triage"
@@ -135,7 +136,7 @@ func (a decider) accept(d plan.Decision, ans *proposal.Answers, list []memory.Pr
 		changes += n
 		ans.Accepted = append(ans.Accepted, p)
 		for _, item := range p.Actions() {
-			d = d.With(a.proposer(p.Source), item)
+			d = d.With(publisher{a.attempt}.proposer(p.Source), item)
 			if d.Accepted == nil {
 				d.Accepted = map[int]plan.Acceptance{}
 			}
@@ -158,18 +159,6 @@ func (a attempt) acceptance(p memory.Proposal, by string) plan.Acceptance {
 	return plan.Acceptance{
 		Number: p.Number, ID: p.ID, By: by, Made: p.At, At: a.d.Time(), Group: len(p.Group) > 1, Rationale: p.Rationale, Confidence: p.Confidence,
 	}
-}
-
-// proposer returns the source of a proposal with that id. What an agent asked for, or a rule that no longer
-// exists, has the source of an agent, whose text is untrusted.
-func (a attempt) proposer(id string) triage.Source {
-	switch {
-	case id == onFailureID:
-		return triage.Source{Rule: id}
-	case id != "" && slices.Contains(a.c.Rules.IDs(), id):
-		return a.source(id)
-	}
-	return triage.Source{}
 }
 
 // summaryOf describes answers in one line: "mona accepted 2, 3".
@@ -271,7 +260,7 @@ func (a decider) carriedOut(d plan.Decision) int {
 // intact reports whether our comment with the proposals is as we wrote it: people can accept only what they
 // saw. A comment that was deleted is not.
 func (a decider) intact(ctx context.Context, rec memory.Record) (bool, error) {
-	c, err := a.proposalComment(ctx, rec.ProposalComment)
+	c, err := publisher{a.attempt}.proposalComment(ctx, rec.ProposalComment)
 	if errors.Is(err, triage.ErrNotFound) {
 		return false, nil
 	}
@@ -308,3 +297,89 @@ func (a decider) creates(ctx context.Context, p memory.Proposal, permission stri
 	}
 	return false, nil
 }
+
+// An Answering is what an event can do to the proposals of its issue. A program that decides before it
+// calls [Runner.Apply] needs it to choose who decides.
+type Answering string
+
+// The kinds of events.
+const (
+	// NoAnswer is an event that answers no proposal. Commands for other purposes are NoAnswer, too.
+	NoAnswer Answering = ""
+	// Answer is an event by which a person may answer proposals: an edit that ticks a box in the comment
+	// with the proposals, or a new comment whose commands are all /foreman accept or reject. A Runner
+	// handles it without an agent, and looks up whether the person may answer.
+	Answer Answering = "answer"
+	// OwnComment is any other edit of the comment with the proposals. A Runner skips it.
+	OwnComment Answering = "own comment"
+)
+
+// AnsweringOf returns what an event can do to proposals. login is the program's own login. It makes no
+// calls, and does not know whether a proposal waits.
+func AnsweringOf(d triage.Delivery, login string) Answering {
+	switch d.Key() {
+	case "issue_comment.edited":
+		m, marked := history.ParseMarker(d.Comment.Body)
+		if !marked || m.Key != proposal.Key || !text.SameLogin(d.Comment.Author, login) {
+			return NoAnswer
+		}
+		if !byPerson(d) || text.SameLogin(d.Sender.Login, login) || len(proposal.Ticked(before(d), d.Comment.Body)) == 0 {
+			return OwnComment
+		}
+		return Answer
+	case "issue_comment.created":
+		if list := commandsOf(d); len(list.List) > 0 && list.OnlyAnswers() {
+			return Answer
+		}
+	}
+	return NoAnswer
+}
+
+// HasCommand reports whether a person's new comment has a command for Foreman itself, such as
+// "/foreman undo". A Runner looks up whether the person may give it.
+func HasCommand(d triage.Delivery) bool { return len(commandsOf(d).List) > 0 }
+
+// commandsOf returns the commands of a person's new comment. Commands that only rules can define count as
+// unknown.
+func commandsOf(d triage.Delivery) command.Commands {
+	if !mayCommand(d) {
+		return command.Commands{}
+	}
+	return command.Parse(d.Comment.Body, func(string) bool { return false })
+}
+
+// mayCommand reports whether the event is a new comment that can have commands: bots may give none.
+func mayCommand(d triage.Delivery) bool {
+	return d.Key() == "issue_comment.created" && text.SameLogin(d.Comment.Author, d.Sender.Login) &&
+		d.Sender.Type != "Bot" && !strings.HasSuffix(d.Comment.Author, "[bot]")
+}
+
+// byPerson reports whether a person caused the event.
+func byPerson(d triage.Delivery) bool {
+	return d.Sender.Type == "User" && !strings.HasSuffix(d.Sender.Login, "[bot]")
+}
+
+// AgentWaits reports whether the agent is not asked about an event, because proposals of an agent wait on
+// the issue: its condition may hold until they are answered. The agent is asked nevertheless if the issue
+// was opened, edited or reopened, or if a person asks for it by /foreman triage.
+//
+// Polling reports every change of an issue as an edit. With polled, an edit counts as one only if the
+// title or the text differs from those for which the proposals were made.
+func AgentWaits(r memory.Record, d triage.Delivery, polled bool) bool {
+	list := slices.DeleteFunc(r.Pending(), func(p memory.Proposal) bool { return p.Source != "" })
+	if polled && d.Key() == "issues.edited" && d.Issue != nil {
+		now := proposal.TextDigest(*d.Issue)
+		return len(list) > 0 && !slices.ContainsFunc(list, func(p memory.Proposal) bool { return proposal.Edited(p, now) })
+	}
+	return len(list) > 0 && !asksAnyway(d)
+}
+
+// asksAnyway reports whether the agent is asked about an event although its proposals wait.
+func asksAnyway(d triage.Delivery) bool {
+	return d.Name == triage.EventWorkflowDispatch || d.Name == triage.EventRepositoryDispatch || commandsOf(d).Has(command.Triage) ||
+		d.Name == triage.EventIssues && slices.Contains([]string{"opened", "edited", "reopened"}, d.Action)
+}
+
+// ProposalWords describes what accepting a proposal does, for people, in Markdown on one line: "add the
+// label `bug`". Names of the proposal are code, and contain no backtick.
+func ProposalWords(p memory.Proposal) string { return proposal.Alone(p) }

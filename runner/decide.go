@@ -815,3 +815,37 @@ func (a decider) forbids(ctx context.Context, label string) bool {
 	r := a.reads.Record(ctx)
 	return r.Forbids(label)
 }
+
+// input returns the data for the plan of a decision.
+func input(a attempt, dec decided) plan.Input {
+	in := plan.Input{
+		Decision: dec.Decision, Issue: *a.d.Issue, Policy: a.c.Policy, Own: ownSpecs(a.o.Actions),
+		MayComment: dec.Retriaged || mayComment(a), AgentMayComment: a.o.Agent.AnswersAll, AcceptedClose: a.o.AcceptedClose,
+		CommentID: a.d.Comment.ID,
+	}
+	if a.dry {
+		return in
+	}
+	switch m := a.o.Memory; {
+	case m.Store == nil || m.Discards:
+		in.NoNotes = "no memory is configured to record it: set memory.store (input memory)"
+	case m.ReadOnly:
+		in.NoNotes = "the memory is read-only on this event: see memory.store (input memory)"
+	case m.Unscheduled:
+		in.NoSchedule = "no scheduled run would carry it out when it is due"
+	case m.Agenda == nil:
+		in.NoSchedule = "later runs cannot read this memory: memory.store (input memory) must be artifact or file"
+	}
+	return in
+}
+
+// mayComment reports whether a comment may answer the event. Edits, label events and comments are
+// answered only if a rule names the event.
+func mayComment(a attempt) bool {
+	quiet := a.d.Name == triage.EventIssueComment
+	switch a.d.Action {
+	case "edited", "labeled", "unlabeled", "synchronize":
+		quiet = quiet || a.d.Happened()
+	}
+	return !quiet || a.ruleset().Names(a.d.RuleName(), a.d.Action)
+}

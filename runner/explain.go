@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -58,4 +62,68 @@ func Replay(c *config.Config, d triage.Delivery, l facts.Lookup, now time.Time) 
 	f := facts.Of(d, now)
 	f.Lookup, f.May = l, c.Policy.MayLabel
 	return f, nil
+}
+
+// withRationales fills in the rationales of the proposed steps of rules that state none.
+func withRationales(ctx context.Context, a attempt, dec decided, p *plan.Plan) {
+	missing := func(s plan.Step) bool {
+		return s.Verdict == triage.Suggest && s.Rationale == "" && s.Source.Rule != ""
+	}
+	if !slices.ContainsFunc(p.Steps, missing) {
+		return
+	}
+	why := rationales(ctx, a, dec, *p)
+	p.Steps = slices.Clone(p.Steps)
+	for i := range p.Steps {
+		if s := &p.Steps[i]; missing(*s) {
+			s.Rationale = sanitize.Rationale(why[s.Source.Rule])
+		}
+	}
+}
+
+// rationales returns why the rules of a plan fired, by their ids.
+func rationales(ctx context.Context, a attempt, dec decided, p plan.Plan) map[string]string {
+	f := decider{a}.facts(ctx)
+	if dec.Retriaged {
+		f = asOpened(a.d.AsOpened(), f)
+	}
+	f.Lookup, f.Effect = a.lookup(true), decider{a}.effect(false, dec.Retriaged)
+	var ids []string
+	for _, s := range p.Steps {
+		if s.Source.Rule != "" && !slices.Contains(ids, s.Source.Rule) {
+			ids = append(ids, s.Source.Rule)
+		}
+	}
+	return a.c.Rules.Rationale(ctx, f, ids...)
+}
+
+// withPanel uses GitHub's panel of suggestions for a plan, where the panel is on.
+func withPanel(ctx context.Context, a attempt, dec decided, r reviewed) reviewed {
+	if r.err != nil || !r.plan.HasPanel() {
+		return r
+	}
+	switch a.c.Policy.Suggestions {
+	case policy.SuggestionsComment, policy.SuggestionsOff:
+		return r
+	case policy.SuggestionsGitHub:
+	default:
+		var t *triage.Timeline
+		if a.reads.timeline.read {
+			t = &a.reads.timeline.value
+		}
+		if !a.panels.on(a.d.FullRepo(), t, a.o.Clock.Now()) {
+			return r
+		}
+	}
+	var why map[string]string
+	r.plan = r.plan.WithPanel(func(s *plan.Step) string {
+		if s.Source.Rule == "" {
+			return ""
+		}
+		if why == nil {
+			why = rationales(ctx, a, dec, r.plan)
+		}
+		return sanitize.Rationale(why[s.Source.Rule])
+	})
+	return r
 }

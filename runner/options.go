@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/runner/internal/labels"
@@ -222,4 +225,44 @@ func (s setup) source(rule string) triage.Source {
 // forbidsLabels reports whether a rule or an agent may have forbidden labels with never_again.
 func (s setup) forbidsLabels() bool {
 	return s.ruleset().NeverAgain() || s.o.Agent.Agent != nil && s.c.Policy.Forbids(protocol.ActionNeverAgain, triage.Source{}) == ""
+}
+
+// Panels are the repositories whose GitHub panel of suggestions was seen to be on within the last day. The
+// zero value has none. It is safe for concurrent use, and must not be copied after its first use.
+type Panels struct {
+	mu   sync.Mutex
+	seen map[string]time.Time // when it was last seen, by repository
+}
+
+// panelTime is how long a panel counts as on after it was seen.
+const panelTime = 24 * time.Hour
+
+// on reports whether the panel of a repository is on, as events of the timeline show. Nil: the timeline was
+// not read.
+func (p *Panels) on(repo string, t *triage.Timeline, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case t == nil:
+	case slices.ContainsFunc(t.Events, func(e triage.TimelineEvent) bool { return e.Intends }):
+		if p.seen == nil {
+			p.seen = map[string]time.Time{}
+		}
+		p.seen[repo] = now
+	case slices.ContainsFunc(t.Events, func(e triage.TimelineEvent) bool { return e.Kind == "labeled" || e.Kind == "assigned" }):
+		delete(p.seen, repo) // such events show it if it is on
+	}
+	at, ok := p.seen[repo]
+	return ok && now.Sub(at) < panelTime
+}
+
+// A proposalRoom limits on how many issues a scheduled run begins to propose.
+type proposalRoom struct {
+	left    int // issues on which the run may still post a comment with proposals
+	refused int // issues on which it did not
+}
+
+// proposes reports whether the configuration can propose actions.
+func (s setup) proposes() bool {
+	return s.c.Proposes() || s.o.Agent.Agent != nil && s.c.Policy.Suggestions != policy.SuggestionsOff
 }

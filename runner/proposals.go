@@ -6,12 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
-	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/execute"
@@ -24,102 +20,12 @@ import (
 // This file has the proposals of a run: their rationales, their place in the record, and the comment that
 // shows them.
 
-// withRationales fills in the rationales of the proposed steps of rules that state none.
-func (a attempt) withRationales(ctx context.Context, dec decided, p *plan.Plan) {
-	missing := func(s plan.Step) bool {
-		return s.Verdict == triage.Suggest && s.Rationale == "" && s.Source.Rule != ""
-	}
-	if !slices.ContainsFunc(p.Steps, missing) {
-		return
-	}
-	why := a.rationales(ctx, dec, *p)
-	p.Steps = slices.Clone(p.Steps)
-	for i := range p.Steps {
-		if s := &p.Steps[i]; missing(*s) {
-			s.Rationale = sanitize.Rationale(why[s.Source.Rule])
-		}
-	}
-}
-
-// rationales returns why the rules of a plan fired, by their ids.
-func (a attempt) rationales(ctx context.Context, dec decided, p plan.Plan) map[string]string {
-	f := decider{a}.facts(ctx)
-	if dec.Retriaged {
-		f = asOpened(a.d.AsOpened(), f)
-	}
-	f.Lookup, f.Effect = a.lookup(true), decider{a}.effect(false, dec.Retriaged)
-	var ids []string
-	for _, s := range p.Steps {
-		if s.Source.Rule != "" && !slices.Contains(ids, s.Source.Rule) {
-			ids = append(ids, s.Source.Rule)
-		}
-	}
-	return a.c.Rules.Rationale(ctx, f, ids...)
-}
-
-// Panels are the repositories whose GitHub panel of suggestions was seen to be on within the last day. The
-// zero value has none. It is safe for concurrent use, and must not be copied after its first use.
-type Panels struct {
-	mu   sync.Mutex
-	seen map[string]time.Time // when it was last seen, by repository
-}
-
-// panelTime is how long a panel counts as on after it was seen.
-const panelTime = 24 * time.Hour
-
-// on reports whether the panel of a repository is on, as events of the timeline show. Nil: the timeline was
-// not read.
-func (p *Panels) on(repo string, t *triage.Timeline, now time.Time) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case t == nil:
-	case slices.ContainsFunc(t.Events, func(e triage.TimelineEvent) bool { return e.Intends }):
-		if p.seen == nil {
-			p.seen = map[string]time.Time{}
-		}
-		p.seen[repo] = now
-	case slices.ContainsFunc(t.Events, func(e triage.TimelineEvent) bool { return e.Kind == "labeled" || e.Kind == "assigned" }):
-		delete(p.seen, repo) // such events show it if it is on
-	}
-	at, ok := p.seen[repo]
-	return ok && now.Sub(at) < panelTime
-}
-
-// withPanel uses GitHub's panel of suggestions for a plan, where the panel is on.
-func (a attempt) withPanel(ctx context.Context, dec decided, r reviewed) reviewed {
-	if r.err != nil || !r.plan.HasPanel() {
-		return r
-	}
-	switch a.c.Policy.Suggestions {
-	case policy.SuggestionsComment, policy.SuggestionsOff:
-		return r
-	case policy.SuggestionsGitHub:
-	default:
-		var t *triage.Timeline
-		if a.reads.timeline.read {
-			t = &a.reads.timeline.value
-		}
-		if !a.panels.on(a.d.FullRepo(), t, a.o.Clock.Now()) {
-			return r
-		}
-	}
-	var why map[string]string
-	r.plan = r.plan.WithPanel(func(s *plan.Step) string {
-		if s.Source.Rule == "" {
-			return ""
-		}
-		if why == nil {
-			why = a.rationales(ctx, dec, r.plan)
-		}
-		return sanitize.Rationale(why[s.Source.Rule])
-	})
-	return r
-}
+// A publisher keeps the proposals of an attempt: in the record, and in the comment that shows them.
+type publisher struct{ attempt }
 
 // publish brings the comment with the proposals up to date with the record, after the record was saved.
 // It posts the comment if there is none. If people deleted the comment, its proposals are rejected.
-func (a *recorder) publish(ctx context.Context, n proposal.Changes, r memory.Record, shown bool) error {
+func (a publisher) publish(ctx context.Context, n proposal.Changes, r memory.Record, shown bool) error {
 	if a.dry || a.o.Host.Issues == nil {
 		return nil
 	}
@@ -167,7 +73,7 @@ func (a *recorder) publish(ctx context.Context, n proposal.Changes, r memory.Rec
 // shown records that the comment with that id has a text that shows the proposals of a record. Of a comment that
 // the record has already, only a run that tidies records it: others would save the record a second time, and with
 // artifacts that is a moment without a record.
-func (a *recorder) shown(ctx context.Context, n proposal.Changes, r memory.Record, id int64, text string) error {
+func (a publisher) shown(ctx context.Context, n proposal.Changes, r memory.Record, id int64, text string) error {
 	sum, last := proposal.Sum(text), r.LastProposal
 	unshown := n.Tidies && slices.ContainsFunc(r.Pending(), r.Unshown)
 	if id == r.ProposalComment && slices.Contains(r.ProposalRenders, sum) && !unshown {
@@ -180,7 +86,7 @@ func (a *recorder) shown(ctx context.Context, n proposal.Changes, r memory.Recor
 }
 
 // proposalComment reads the comment with the proposals, once. [triage.ErrNotFound]: people deleted it.
-func (a attempt) proposalComment(ctx context.Context, id int64) (triage.Comment, error) {
+func (a publisher) proposalComment(ctx context.Context, id int64) (triage.Comment, error) {
 	if c := a.reads.proposals; c != nil && c.ID == id {
 		return *c, nil
 	}
@@ -194,7 +100,7 @@ func (a attempt) proposalComment(ctx context.Context, id int64) (triage.Comment,
 
 // republish rejects the proposals of a comment that people deleted. Those that this run made are posted
 // in a new comment.
-func (a *recorder) republish(ctx context.Context, n proposal.Changes, r memory.Record) error {
+func (a publisher) republish(ctx context.Context, n proposal.Changes, r memory.Record) error {
 	drop := func(r *memory.Record) {
 		for _, p := range r.Pending() {
 			mine := slices.ContainsFunc(n.Made, func(m memory.Proposal) bool { return m.ID == p.ID })
@@ -215,7 +121,7 @@ func (a *recorder) republish(ctx context.Context, n proposal.Changes, r memory.R
 }
 
 // updateRecord changes the record of the issue.
-func (a *recorder) updateRecord(ctx context.Context, change func(*memory.Record)) error {
+func (a publisher) updateRecord(ctx context.Context, change func(*memory.Record)) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	err := a.update(ctx, a.d.Ref(), func(r *memory.Record) error {
@@ -230,7 +136,7 @@ func (a *recorder) updateRecord(ctx context.Context, change func(*memory.Record)
 
 // post posts the comment with the proposals, or replaces the text of the one with that id, and returns
 // its id. [triage.ErrNotFound]: the comment to be replaced was deleted.
-func (a *recorder) post(ctx context.Context, body string, id int64) (int64, error) {
+func (a publisher) post(ctx context.Context, body string, id int64) (int64, error) {
 	item, err := protocol.NewAction(protocol.ActionUpdateComment, map[string]any{"body": body, "key": proposal.Key})
 	if err != nil {
 		return 0, err
@@ -259,7 +165,7 @@ func (a *recorder) post(ctx context.Context, body string, id int64) (int64, erro
 }
 
 // show is publish. A refusal that will not change is a warning.
-func (a *recorder) show(ctx context.Context, rep *Report, n proposal.Changes, r memory.Record, shown bool) error {
+func (a publisher) show(ctx context.Context, rep *Report, n proposal.Changes, r memory.Record, shown bool) error {
 	err := a.publish(ctx, n, r, shown)
 	refused, final := errors.AsType[*triage.RefusedError](err)
 	switch {
@@ -273,89 +179,17 @@ func (a *recorder) show(ctx context.Context, rep *Report, n proposal.Changes, r 
 	return err
 }
 
-// Tidy brings the proposals of an issue up to date without an event: those that are too old or need no
-// answer any more end, and a missing comment with the proposals is posted. d needs only the repository and
-// the number of the issue; nothing is decided. It does nothing if no proposal waits.
-func (r *Runner) Tidy(ctx context.Context, id TaskIdentity, d triage.Delivery) (Report, error) {
-	s, err := r.forCall(id, d)
-	rep := newReport(s, d)
-	rep.skip("no proposal waits on the issue")
-	if err != nil {
-		rep.fail(err)
-		return rep, err
-	}
-	if s.dry || s.o.Memory.Store == nil {
-		return rep, nil
-	}
-	loading, cancel := context.WithTimeout(ctx, loadTime)
-	defer cancel()
-	rec, err := s.o.Memory.Store.Load(loading, d.FullRepo(), d.Number)
-	switch {
-	case errors.Is(err, memory.ErrNotFound) || err == nil && len(rec.Pending()) == 0:
-		return rep, nil
-	case err != nil:
-		err = fmt.Errorf("read the proposals: %w", err)
-		rep.fail(err)
-		return rep, err
-	}
-	rep.skip("brought the proposals up to date")
-	err = s.tidy(ctx, &rep, d, rec)
-	return rep, err
-}
-
-// tidy brings the proposals of an issue, which r has, up to date. On an issue that is gone they end.
-func (s setup) tidy(ctx context.Context, rep *Report, d triage.Delivery, r memory.Record) error {
-	d, err := fetch(ctx, s, d)
-	switch {
-	case errors.Is(err, triage.ErrGone):
-		rep.skip(triage.ErrGone.Error())
-		err = s.update(ctx, d.Ref(), func(r *memory.Record) error {
-			r.Expire(s.o.Clock.Now().UTC())
-			for _, p := range r.Pending() {
-				r.End(p.Number, memory.Overtaken, "", triage.ErrGone.Error(), s.o.Clock.Now().UTC())
-			}
-			return nil
-		})
-	case err == nil:
-		rep.IssueURL, rep.Title = d.Issue.URL, d.Issue.Title
-		rec := recorder{attempt: newAttempt(s, d, nil, rep.warnf)}
-		err = rec.tidy(ctx, rep, r)
-	}
-	if err != nil {
-		err = fmt.Errorf("bring the proposals up to date: %w", err)
-		rep.fail(err)
-	}
-	return err
-}
-
-// tidy ends the proposals of r that need no answer any more, and brings the comment up to date. The
-// timeline is read only if it can show that people accepted a proposal in GitHub's panel.
-func (a *recorder) tidy(ctx context.Context, rep *Report, r memory.Record) error {
-	if slices.ContainsFunc(r.Pending(), func(p memory.Proposal) bool { return p.Carrier == triage.CarrierGitHub }) {
-		if _, err := a.reads.Timeline(ctx); err != nil {
-			return err
-		}
-	}
-	n := a.changes(decided{}, execute.Outcome{}, plan.Plan{})
-	n.Tidies = true
-	saved, applied, err := a.save(ctx, nil, deferral{a: *a}, n)
-	if err != nil {
-		return err
-	}
-	return a.show(ctx, rep, n, saved, applied.Shown)
-}
-
 // changes returns what a run with these results changes in the proposals of the record.
-func (a recorder) changes(dec decided, out execute.Outcome, p plan.Plan) proposal.Changes {
+func (a publisher) changes(answers proposal.Answers, out execute.Outcome, p plan.Plan) proposal.Changes {
 	issue := *a.d.Issue
 	if a.reads.seen.Issue != nil {
 		issue = *a.reads.seen.Issue
 	}
 	c := proposal.Changes{
-		Answers: dec.Answers, Now: a.o.Clock.Now().UTC(), Results: out.Results, Issue: issue, State: outcome.StateOf(issue),
+		Answers: answers, Now: a.o.Clock.Now().UTC(), Results: out.Results, Issue: issue, State: outcome.StateOf(issue),
 		History: a.reads.history(triage.Timeline{Events: a.eventsWithThis()}),
 		Source:  a.proposer,
-		View:    proposal.View{Boxes: !a.o.NoBoxes, Text: proposal.TextDigest(*a.d.Issue), Note: dec.Answers.Note},
+		View:    proposal.View{Boxes: !a.o.NoBoxes, Text: proposal.TextDigest(*a.d.Issue), Note: answers.Note},
 	}
 	for i, s := range out.Steps {
 		if s.Effect != nil && out.Results[i].State == triage.Done {
@@ -380,7 +214,7 @@ func (a recorder) changes(dec decided, out execute.Outcome, p plan.Plan) proposa
 
 // eventsWithThis returns the events of the timeline that were read, and the event itself if it is about a
 // label or an assignee.
-func (a attempt) eventsWithThis() []triage.TimelineEvent {
+func (a publisher) eventsWithThis() []triage.TimelineEvent {
 	events := a.reads.timeline.value.Events
 	if a.d.Action == "labeled" || a.d.Action == "assigned" {
 		events = append(slices.Clip(events), triage.TimelineEvent{
@@ -392,7 +226,7 @@ func (a attempt) eventsWithThis() []triage.TimelineEvent {
 
 // tidies reports whether the event can end proposals although no action results: the issue was closed,
 // reopened or edited, and proposals wait.
-func (a *recorder) tidies(ctx context.Context) bool {
+func (a publisher) tidies(ctx context.Context) bool {
 	if a.d.Name != triage.EventIssues || !slices.Contains([]string{"closed", "reopened", "edited"}, a.d.Action) || a.reads.fresh() || !a.proposes() {
 		return false
 	}
@@ -400,14 +234,8 @@ func (a *recorder) tidies(ctx context.Context) bool {
 	return err == nil && len(rec.Pending()) > 0
 }
 
-// A proposalRoom limits on how many issues a scheduled run begins to propose.
-type proposalRoom struct {
-	left    int // issues on which the run may still post a comment with proposals
-	refused int // issues on which it did not
-}
-
 // within skips the proposals of a plan if the scheduled run must not post another comment with proposals.
-func (a attempt) within(r reviewed) reviewed {
+func (a publisher) within(r reviewed) reviewed {
 	if a.room == nil || len(r.plan.Proposals(a.identity(), a.o.Clock.Now())) == 0 || r.seen.Kept != nil && r.seen.Kept.ProposalComment != 0 {
 		return r
 	}
@@ -425,18 +253,14 @@ func (a attempt) within(r reviewed) reviewed {
 	return r
 }
 
-// proposes reports whether the configuration can propose actions.
-func (s setup) proposes() bool {
-	return s.c.Proposes() || s.o.Agent.Agent != nil && s.c.Policy.Suggestions != policy.SuggestionsOff
-}
-
-// unattended is the time after which the run that made a proposal does not post the comment any more.
-const unattended = 10 * time.Minute
-
-// outstanding reports whether the proposals of a record need a scheduled run: one is too old, or the
-// comment with the proposals does not show it.
-func outstanding(r memory.Record, now time.Time) bool {
-	return slices.ContainsFunc(r.Pending(), func(p memory.Proposal) bool {
-		return !p.Expires.After(now) || r.Unshown(p) && now.Sub(p.At) > unattended
-	})
+// proposer returns the source of a proposal with that id. What an agent asked for, or a rule that no longer
+// exists, has the source of an agent, whose text is untrusted.
+func (a publisher) proposer(id string) triage.Source {
+	switch {
+	case id == onFailureID:
+		return triage.Source{Rule: id}
+	case id != "" && slices.Contains(a.c.Rules.IDs(), id):
+		return a.source(id)
+	}
+	return triage.Source{}
 }

@@ -125,9 +125,9 @@ func quiet(d plan.Decision, actions int) bool {
 // returns an error if a deferred action or a proposal could not be recorded; the report contains the
 // error, too. Other failures are warnings, unless the memory is required.
 func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out execute.Outcome, p plan.Plan) error {
-	n := a.changes(dec, out, p)
+	n := publisher{a.attempt}.changes(dec.Answers, out, p)
 	silent := quiet(dec.Decision, len(rep.Actions))
-	if a.o.Memory.Store == nil || a.o.Memory.ReadOnly || a.dry || silent && n.None() && !a.tidies(ctx) {
+	if a.o.Memory.Store == nil || a.o.Memory.ReadOnly || a.dry || silent && n.None() && !(publisher{a.attempt}).tidies(ctx) {
 		return nil
 	}
 	// Writes are recorded even if the run was asked to stop.
@@ -143,7 +143,7 @@ func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out e
 	case err == nil:
 		p.Steps = out.Steps
 		rep.number(p.Numbers(a.identity(), saved), applied.Refused)
-		return a.show(ctx, rep, n, saved, applied.Shown)
+		return publisher{a.attempt}.show(ctx, rep, n, saved, applied.Shown)
 	case rep.has(triage.Noted):
 		err = fmt.Errorf("record the scheduled actions: %w", err)
 		rep.recordFailed(err, dec.Failed)

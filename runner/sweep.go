@@ -8,13 +8,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/internal/execute"
 	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/runner/internal/labels"
 	"github.com/org/foreman-action/runner/internal/plan"
+	"github.com/org/foreman-action/runner/internal/proposal"
 	"github.com/org/foreman-action/runner/internal/schedule"
 	"github.com/org/foreman-action/triage"
 )
@@ -721,5 +724,88 @@ func vetoed(ctx context.Context, a attempt, c memory.ScheduledClose) (string, er
 	}
 	return schedule.Vetoed(ctx, h, c, func(ctx context.Context, comment int64) ([]triage.Reaction, error) {
 		return a.o.Host.Search.Reactions(ctx, a.d.Ref(), comment, "-1")
+	})
+}
+
+// Tidy brings the proposals of an issue up to date without an event: those that are too old or need no
+// answer any more end, and a missing comment with the proposals is posted. d needs only the repository and
+// the number of the issue; nothing is decided. It does nothing if no proposal waits.
+func (r *Runner) Tidy(ctx context.Context, id TaskIdentity, d triage.Delivery) (Report, error) {
+	s, err := r.forCall(id, d)
+	rep := newReport(s, d)
+	rep.skip("no proposal waits on the issue")
+	if err != nil {
+		rep.fail(err)
+		return rep, err
+	}
+	if s.dry || s.o.Memory.Store == nil {
+		return rep, nil
+	}
+	loading, cancel := context.WithTimeout(ctx, loadTime)
+	defer cancel()
+	rec, err := s.o.Memory.Store.Load(loading, d.FullRepo(), d.Number)
+	switch {
+	case errors.Is(err, memory.ErrNotFound) || err == nil && len(rec.Pending()) == 0:
+		return rep, nil
+	case err != nil:
+		err = fmt.Errorf("read the proposals: %w", err)
+		rep.fail(err)
+		return rep, err
+	}
+	rep.skip("brought the proposals up to date")
+	err = s.tidy(ctx, &rep, d, rec)
+	return rep, err
+}
+
+// tidy brings the proposals of an issue, which r has, up to date. On an issue that is gone they end.
+func (s setup) tidy(ctx context.Context, rep *Report, d triage.Delivery, r memory.Record) error {
+	d, err := fetch(ctx, s, d)
+	switch {
+	case errors.Is(err, triage.ErrGone):
+		rep.skip(triage.ErrGone.Error())
+		err = s.update(ctx, d.Ref(), func(r *memory.Record) error {
+			r.Expire(s.o.Clock.Now().UTC())
+			for _, p := range r.Pending() {
+				r.End(p.Number, memory.Overtaken, "", triage.ErrGone.Error(), s.o.Clock.Now().UTC())
+			}
+			return nil
+		})
+	case err == nil:
+		rep.IssueURL, rep.Title = d.Issue.URL, d.Issue.Title
+		rec := recorder{attempt: newAttempt(s, d, nil, rep.warnf)}
+		err = rec.tidy(ctx, rep, r)
+	}
+	if err != nil {
+		err = fmt.Errorf("bring the proposals up to date: %w", err)
+		rep.fail(err)
+	}
+	return err
+}
+
+// tidy ends the proposals of r that need no answer any more, and brings the comment up to date. The
+// timeline is read only if it can show that people accepted a proposal in GitHub's panel.
+func (a *recorder) tidy(ctx context.Context, rep *Report, r memory.Record) error {
+	if slices.ContainsFunc(r.Pending(), func(p memory.Proposal) bool { return p.Carrier == triage.CarrierGitHub }) {
+		if _, err := a.reads.Timeline(ctx); err != nil {
+			return err
+		}
+	}
+	n := publisher{a.attempt}.changes(proposal.Answers{}, execute.Outcome{}, plan.Plan{})
+	n.Tidies = true
+	saved, applied, err := a.save(ctx, nil, deferral{a: *a}, n)
+	if err != nil {
+		return err
+	}
+	return publisher{a.attempt}.show(ctx, rep, n, saved, applied.Shown)
+}
+
+// unattended is the time after which the run that made a proposal does not post the comment any more.
+const unattended = 10 * time.Minute
+
+// outstanding reports whether the proposals of a record need a scheduled run: one is too old, or the
+// comment with the proposals does not show it.
+func outstanding(r memory.Record, now time.Time) bool {
+	return slices.ContainsFunc(r.Pending(), func(p memory.Proposal) bool {
+		return !p.Expires.After(now) || r.Unshown(p) && now.Sub(p.At) > unattended
 	})
 }

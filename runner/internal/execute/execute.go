@@ -376,7 +376,7 @@ func (x *execution) carryOut(ctx context.Context, steps []*plan.Step) (left []*p
 }
 
 // guard returns an error if no write may happen now.
-func (x *execution) guard(ctx context.Context) error {
+func (x Target) guard(ctx context.Context) error {
 	err := ctx.Err()
 	if err == nil && x.Guard != nil {
 		err = x.Guard(ctx)
@@ -555,4 +555,55 @@ func (x *execution) sleep(ctx context.Context, d time.Duration) error {
 		return x.Sleep(ctx, d)
 	}
 	return wait.For(ctx, d)
+}
+
+// suggest proposes a step in GitHub's panel, and reports whether the run continues. If GitHub carries the
+// step out instead of proposing it, the change is undone, and the step is proposed in our comment.
+func (x *execution) suggest(ctx context.Context, s *plan.Step) bool {
+	r := x.result(s)
+	names := effect.Values(s.Effect)
+	if x.panelFailed || s.Astray {
+		if s.Astray { // by an earlier attempt
+			if _, err := x.takeBack(ctx, s, names); err != nil {
+				x.fail(ctx, r, fmt.Errorf("undo what was only proposed: %w", err))
+				return false
+			}
+			x.Warn("%s", appliedAnyway)
+		}
+		s.Carrier = triage.CarrierComment
+		r.State, r.Carrier = triage.Suggested, s.Carrier
+		x.finish(ctx, *r)
+		return true
+	}
+	left, err := x.carryOut(ctx, []*plan.Step{s})
+	refused, final := errors.AsType[*triage.RefusedError](err)
+	switch {
+	case final && refused.Repository:
+		return x.settle(ctx, s, err)
+	case final:
+		// The comment can propose it, and its acceptance shows whether GitHub carries it out.
+		s.Carrier = triage.CarrierComment
+	case err != nil:
+		return x.settle(ctx, s, err)
+	case len(left) == 0 || len(s.HeldNames) < len(names):
+		applied, err := x.takeBack(ctx, s, outcome.NamesOf(s.HeldNames).NotIn(names))
+		if err != nil {
+			x.fail(ctx, r, fmt.Errorf("undo what was only proposed: %w", err))
+			return false
+		}
+		if !applied && len(s.HeldNames) == 0 {
+			s.Verdict, s.Reason = triage.Skip, "a person did it at the same time"
+			*r = untried(s)
+			x.finish(ctx, *r)
+			return true
+		}
+		if applied {
+			x.panelFailed = true
+			x.Warn("%s", appliedAnyway)
+			s.Carrier = triage.CarrierComment
+		}
+	}
+	r.State, r.Carrier = triage.Suggested, s.Carrier
+	x.finish(ctx, *r)
+	return true
 }

@@ -2,8 +2,6 @@ package execute
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -46,61 +44,10 @@ func hold(steps []*plan.Step, w effect.Written) {
 // appliedAnyway is the warning if GitHub carried out what was only proposed.
 const appliedAnyway = "GitHub applied what was only proposed; policy.suggestions: comment avoids that"
 
-// suggest proposes a step in GitHub's panel, and reports whether the run continues. If GitHub carries the
-// step out instead of proposing it, the change is undone, and the step is proposed in our comment.
-func (x *execution) suggest(ctx context.Context, s *plan.Step) bool {
-	r := x.result(s)
-	names := effect.Values(s.Effect)
-	if x.panelFailed || s.Astray {
-		if s.Astray { // by an earlier attempt
-			if _, err := x.takeBack(ctx, s, names); err != nil {
-				x.fail(ctx, r, fmt.Errorf("undo what was only proposed: %w", err))
-				return false
-			}
-			x.Warn("%s", appliedAnyway)
-		}
-		s.Carrier = triage.CarrierComment
-		r.State, r.Carrier = triage.Suggested, s.Carrier
-		x.finish(ctx, *r)
-		return true
-	}
-	left, err := x.carryOut(ctx, []*plan.Step{s})
-	refused, final := errors.AsType[*triage.RefusedError](err)
-	switch {
-	case final && refused.Repository:
-		return x.settle(ctx, s, err)
-	case final:
-		// The comment can propose it, and its acceptance shows whether GitHub carries it out.
-		s.Carrier = triage.CarrierComment
-	case err != nil:
-		return x.settle(ctx, s, err)
-	case len(left) == 0 || len(s.HeldNames) < len(names):
-		applied, err := x.takeBack(ctx, s, outcome.NamesOf(s.HeldNames).NotIn(names))
-		if err != nil {
-			x.fail(ctx, r, fmt.Errorf("undo what was only proposed: %w", err))
-			return false
-		}
-		if !applied && len(s.HeldNames) == 0 {
-			s.Verdict, s.Reason = triage.Skip, "a person did it at the same time"
-			*r = untried(s)
-			x.finish(ctx, *r)
-			return true
-		}
-		if applied {
-			x.panelFailed = true
-			x.Warn("%s", appliedAnyway)
-			s.Carrier = triage.CarrierComment
-		}
-	}
-	r.State, r.Carrier = triage.Suggested, s.Carrier
-	x.finish(ctx, *r)
-	return true
-}
-
 // takeBack undoes a change that GitHub made although it was only proposed, unless the newest event about it
 // is by another account: then a person made the change at the same time. applied reports whether GitHub made
 // the change.
-func (x *execution) takeBack(ctx context.Context, s *plan.Step, names []string) (applied bool, err error) {
+func (x Target) takeBack(ctx context.Context, s *plan.Step, names []string) (applied bool, err error) {
 	ours, err := x.appliedByUs(ctx, s, names)
 	if err != nil || len(ours) == 0 {
 		return false, err
@@ -128,7 +75,7 @@ func (x *execution) takeBack(ctx context.Context, s *plan.Step, names []string) 
 
 // appliedByUs returns those of the names that GitHub applied in our name, and that are still there. A name
 // that a person removed since is left out, because the person may add it again at any moment.
-func (x *execution) appliedByUs(ctx context.Context, s *plan.Step, names []string) ([]string, error) {
+func (x Target) appliedByUs(ctx context.Context, s *plan.Step, names []string) ([]string, error) {
 	undoing := []string{"unlabeled", "unassigned", "issue_type_removed"}
 	for again := false; ; again = true {
 		t, err := x.Host.Timeline(ctx, x.Identity.Ref)
@@ -179,7 +126,7 @@ func formerType(h history.History, name string) string {
 }
 
 // guarded makes one write, if the guard permits it.
-func (x *execution) guarded(ctx context.Context, e effect.Effect) error {
+func (x Target) guarded(ctx context.Context, e effect.Effect) error {
 	if err := x.guard(ctx); err != nil {
 		return err
 	}

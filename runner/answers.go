@@ -136,7 +136,7 @@ func (a decider) accept(d plan.Decision, ans *proposal.Answers, list []memory.Pr
 		changes += n
 		ans.Accepted = append(ans.Accepted, p)
 		for _, item := range p.Actions() {
-			d = d.With(publisher{a.attempt}.proposer(p.Source), item)
+			d = d.With(publisher(a).proposer(p.Source), item)
 			if d.Accepted == nil {
 				d.Accepted = map[int]plan.Acceptance{}
 			}
@@ -260,7 +260,7 @@ func (a decider) carriedOut(d plan.Decision) int {
 // intact reports whether our comment with the proposals is as we wrote it: people can accept only what they
 // saw. A comment that was deleted is not.
 func (a decider) intact(ctx context.Context, rec memory.Record) (bool, error) {
-	c, err := publisher{a.attempt}.proposalComment(ctx, rec.ProposalComment)
+	c, err := publisher(a).proposalComment(ctx, rec.ProposalComment)
 	if errors.Is(err, triage.ErrNotFound) {
 		return false, nil
 	}

@@ -106,7 +106,7 @@ func (x Target) appliedByUs(ctx context.Context, s *plan.Step, names []string) (
 		if len(there) == 0 {
 			return ours, nil
 		}
-		names = append(ours, there...)
+		names = slices.Concat(ours, there)
 	}
 }
 

@@ -91,9 +91,9 @@ func permitting() map[string]string {
 		"policy.Match": "true", "policy.matchHost": "true", "policy.listed": "true", "policy.alike": "false",
 		"policy.forbids": "false", "policy.longer": "false", "policy.fewer": "false", "policy.tighter": "false", "policy.Proposes": "false", "policy.approves": "false",
 		"plan.take": "true", "plan.skip": "false", "plan.overridable": "false", "plan.hasCooldown": "false", "plan.closedBy": "false",
-		"proposal.Permits": "true", "proposal.Writes": "true", "proposal.OnClosed": "true", "proposal.Waits": "false",
+		"proposal.Permits": "true", "proposal.Writes": "true", "proposal.ClosedSince": "false",
 		"proposal.Edited": "false", "proposal.Fits": "true", "proposal.same": "false", "proposal.sameComment": "false",
-		"runner.answerable": "true",
+		"runner.answerable": "true", "runner.AgentWaits": "false",
 	}
 }
 
@@ -117,7 +117,7 @@ func accepting() []string { return []string{"proposal.Ticked"} }
 // refusing lists functions of which every condition is made false, also one that does not leave the
 // function or the loop.
 func refusing() []string {
-	return []string{"runner.tick", "runner.withAnswer", "runner.put", "plan.propose", "plan.knownProposals"}
+	return []string{"runner.tick", "runner.withAnswer", "proposal.add", "plan.propose", "plan.knownProposals"}
 }
 
 // missing returns the functions in the lists above that a package does not declare.

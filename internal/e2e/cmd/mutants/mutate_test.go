@@ -244,7 +244,7 @@ func Permits() bool {
 	return d && !e
 }
 
-func Waits() bool {
+func ClosedSince() bool {
 	return f || g && h
 }
 

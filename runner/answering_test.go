@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/runner/internal/proposal"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -74,6 +76,10 @@ func TestAnsweringOf(t *testing.T) {
 			t.Errorf("%s: has a command: %v, want %v", tt.name, got, want)
 		}
 	}
+	own := utterance{"edited", "mona", "mona", ticked, open} // the token is one of a person
+	if got := runner.AnsweringOf(own.event(t), "mona"); got != runner.OwnComment {
+		t.Errorf("by us, with the token of a person: got %q", got)
+	}
 }
 
 // TestAgentWaits checks on which events an agent is asked while proposals wait.
@@ -114,6 +120,12 @@ func TestAgentWaits(t *testing.T) {
 		if runner.AgentWaits(other, tt.d, tt.polled) {
 			t.Errorf("%s: proposals of a rule keep the agent from being asked", tt.name)
 		}
+	}
+	same := waits
+	same.Proposals = slices.Clone(waits.Proposals)
+	same.Proposals[0].Text = proposal.TextDigest(issue)
+	if !runner.AgentWaits(same, event("edited", issue), true) || runner.AgentWaits(same, event("edited", issue), false) {
+		t.Error("an edit of the same text: want that the agent waits if polling reports it, and only then")
 	}
 }
 

@@ -63,7 +63,7 @@ func before(d triage.Delivery) string {
 // wrote it and the person may write to the repository. The rules and the agent are not asked. why is
 // the reason to skip the event; empty: it is handled.
 func (a decider) tick(ctx context.Context, ticks []proposal.Tick) (dec decided, why string, err error) {
-	rec, err := a.reads.answerable(ctx)
+	rec, err := a.reads.forAnswer(ctx)
 	if err != nil {
 		return dec, "", err
 	}
@@ -189,7 +189,7 @@ func numbers(list []memory.Proposal) string {
 // withAnswer adds the actions of an answering command to a decision, and a reaction that says whether
 // something was answered. all are the commands of the same comment.
 func (a decider) withAnswer(ctx context.Context, dec *decided, d plan.Decision, name string, all command.Commands) (plan.Decision, error) {
-	rec, err := a.reads.answerable(ctx)
+	rec, err := a.reads.forAnswer(ctx)
 	if err != nil {
 		return d, err
 	}
@@ -319,8 +319,8 @@ const (
 func AnsweringOf(d triage.Delivery, login string) Answering {
 	switch d.Key() {
 	case "issue_comment.edited":
-		m, marked := history.ParseMarker(d.Comment.Body)
-		if !marked || m.Key != proposal.Key || !text.SameLogin(d.Comment.Author, login) {
+		m, _ := history.ParseMarker(d.Comment.Body)
+		if m.Key != proposal.Key || !text.SameLogin(d.Comment.Author, login) {
 			return NoAnswer
 		}
 		if !byPerson(d) || text.SameLogin(d.Sender.Login, login) || len(proposal.Ticked(before(d), d.Comment.Body)) == 0 {

@@ -520,7 +520,7 @@ func (a decider) commands(ctx context.Context, dec *decided) (command.Commands, 
 		return list, nil
 	}
 	if list.OnlyAnswers() { // a permission is not looked up for a command that has no effect
-		rec, err := a.reads.answerable(ctx)
+		rec, err := a.reads.forAnswer(ctx)
 		if err != nil {
 			return list, err
 		}

@@ -211,9 +211,9 @@ func (r *reads) stored(ctx context.Context) (memory.Record, error) {
 	return *r.kept, r.keptErr
 }
 
-// answerable returns the record for an answer of a person to a proposal. An answer must not get lost
+// forAnswer returns the record for an answer of a person to a proposal. An answer must not get lost
 // because the memory cannot be read now; a record that is missing or damaged has no proposals.
-func (r *reads) answerable(ctx context.Context) (memory.Record, error) {
+func (r *reads) forAnswer(ctx context.Context) (memory.Record, error) {
 	rec, err := r.stored(ctx)
 	if errors.Is(err, memory.ErrNotFound) || errors.Is(err, memory.ErrBroken) {
 		err = nil

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -119,12 +120,31 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestNames finds the mutants of this module, and checks that all listed functions are declared.
+// TestNames finds the mutants of this module, checks that all listed functions are declared, and compiles
+// the packages with the mutants.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	all, _, err := find("../../../..", t.TempDir())
+	root, err := filepath.Abs("../../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := t.TempDir()
+	all, replace, err := find(root, work)
 	if err != nil || len(all) < 90 {
-		t.Errorf("%d mutants, %v", len(all), err)
+		t.Fatalf("%d mutants, %v", len(all), err)
+	}
+	overlay := filepath.Join(work, "overlay.json")
+	if err := writeOverlay(overlay, replace); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"build", "-overlay", overlay}
+	for _, target := range targets() {
+		args = append(args, "./"+target.dir)
+	}
+	c := exec.CommandContext(t.Context(), "go", args...)
+	c.Dir = root
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("compile the packages with the mutants: %v\n%s", err, out)
 	}
 }
 

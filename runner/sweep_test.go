@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -890,5 +891,30 @@ func TestSweepProposes(t *testing.T) {
 	s, err = sweep(t, o, e)
 	if err != nil || s.Suggested != 0 || s.Status == runner.StatusSuggested {
 		t.Errorf("dry run: got %s, suggested %d, %v", s.Status, s.Suggested, err)
+	}
+}
+
+// TestSweepProposesOnFew begins to propose on a tenth of the issues that a run may look at. Issues on which
+// it proposes nothing, or that have the comment already, do not count.
+func TestSweepProposesOnFew(t *testing.T) {
+	t.Parallel()
+	config := func(rules string) string {
+		return "policy: {approve: [comment, close_issue], allow_close: true, max_scanned_issues: 10}\nrules:\n" + rules
+	}
+	const labels = "  - {id: l, on: schedule, scan: 'is:open', when: 'issue.number == 1', then: [{add_label: docs}]}\n"
+	const comments = "  - {id: c, on: schedule, scan: 'is:open', when: 'issue.number != 1', then: [{comment: hello}]}\n"
+	const more = "  - {id: m, on: schedule, scan: 'is:open', when: 'issue.number != 1', then: [close_issue]}\n"
+	gh, e, o := scheduled(t, config(labels+comments))
+	for n := 2; n <= 4; n++ {
+		gh.Repo(sweepRepo).AddIssue(githubtest.Issue{Number: n})
+	}
+	for i, want := range []string{"executed 1, suggested 1, left 2", "executed 0, suggested 3, left 1", "executed 0, suggested 2, left 0"} {
+		o.Task = runner.TaskIdentity{ID: protocol.DeriveTaskID("sweep", strconv.Itoa(i)), First: true}
+		s, err := sweep(t, o, e)
+		if got := fmt.Sprintf("executed %d, suggested %d, left %d", s.Executed, s.Suggested, s.Left); err != nil || got != want {
+			t.Errorf("run %d: got %s, %v, want %s", i+1, got, err, want)
+		}
+		_, _, next := scheduled(t, config(labels+comments+more))
+		o.Config = next.Config
 	}
 }

@@ -42,6 +42,9 @@ func TestCommands(t *testing.T) {
 		{"the same undo twice", "/foreman undo abcd\n/foreman undo abcd", "write", "undo abcd", "", "mona asked for undo", false, true},
 		{"two undos", "/foreman undo\n/foreman undo abcd", "write", "undo", "undo", "mona asked for undo; only the first /foreman undo of a comment is carried out", false, true},
 		{"two undos and more", "/foreman undo a\n/foreman why\n/foreman undo b", "write", "undo a, why", "undo", "mona asked for undo, why; only the first", false, true},
+		{"two undos and the first again", "/foreman undo a\n/foreman undo b\n/foreman undo a", "write", "undo a", "undo", "mona asked for undo; only the first", false, true},
+		{"answers on several lines", "/foreman accept 1\n/foreman accept 2 3", "write", "accept 1 2 3", "", "", false, true},
+		{"an answer with the permission triage", "/foreman accept 1\n/foreman triage", "triage", "accept 1", "triage", "/foreman triage is refused", false, true},
 		{"a command of rules", "/foreman deploy", "write", "", "", "mona asked for ", true, false},
 		{"a command of rules beside ours", "/foreman deploy\n/foreman why", "write", "why", "", "mona asked for why", false, true},
 		{"unknown", "/foreman coffee", "write", "", "coffee", "unknown command /foreman coffee; available: why, triage, undo, accept, reject, deploy, coffees; did you mean coffees?", false, false},
@@ -217,6 +220,7 @@ func TestExplain(t *testing.T) {
 		},
 		{"no room", []rules.RuleWhy{rule("a", rules.Matched, nil, ""), rule("b", rules.Matched, nil, "")}, 30, []string{"2 of 2", "+ a", "not listed here: 1;"}, []string{"+ b"}},
 		{"no room at all", []rules.RuleWhy{rule("a", rules.Matched, nil, "")}, 0, []string{"1 of 1", "not listed here: 1;"}, []string{"<details>"}},
+		{"a long one before a short one", []rules.RuleWhy{rule("a", rules.False, cond, ""), rule("b", rules.Matched, nil, "")}, 60, []string{"1 of 2", "not listed here: 2;"}, []string{"+ b"}},
 		{"a long line", []rules.RuleWhy{rule("a", rules.False, &rules.Why{Text: strings.Repeat("é", 300), Value: "v"}, "")}, 10_000, []string{strings.Repeat("é", 200) + "…"}, []string{strings.Repeat("é", 201)}},
 	}
 	for _, tt := range tests {

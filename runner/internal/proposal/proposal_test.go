@@ -1,6 +1,7 @@
 package proposal_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/runner/internal/proposal"
 	"github.com/org/foreman-action/triage"
 )
@@ -318,4 +320,21 @@ func FuzzTicked(f *testing.F) {
 		}
 		_ = proposal.Sum(after)
 	})
+}
+
+// TestApplyFull refuses a proposal if other runs made as many as may wait since this run read the record.
+func TestApplyFull(t *testing.T) {
+	t.Parallel()
+	var labels []string
+	for n := range memory.MaxPending + 1 {
+		labels = append(labels, fmt.Sprintf(`{"type":"add_label","label":"l%d"}`, n))
+	}
+	r := pending(t, labels[:memory.MaxPending]...)
+	made := pending(t, labels[0], labels[memory.MaxPending]).Proposals
+	open := triage.Issue{Number: 1, State: "open"}
+	c := proposal.Changes{Now: noon, Issue: open, State: outcome.StateOf(open), Made: made, Source: func(string) triage.Source { return triage.Source{} }}
+	got := c.Apply(&r).Refused
+	if len(got) != 1 || got[made[1].ID] == "" || len(r.Pending()) != memory.MaxPending {
+		t.Errorf("refused %v, %d wait", got, len(r.Pending()))
+	}
 }

@@ -39,12 +39,7 @@ func join(p memory.Proposal, posts string) string {
 func words(a protocol.ActionItem) string {
 	values := memory.NewAction(0, a).Values
 	list := codes(values)
-	with := func(verb string) string {
-		if list == "" {
-			return verb
-		}
-		return verb + " " + list
-	}
+	with := func(verb string) string { return verb + " " + list }
 	switch a.Type {
 	case protocol.ActionAddLabel, protocol.ActionAddLabels:
 		if len(values) > 1 {

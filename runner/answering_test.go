@@ -140,12 +140,9 @@ func TestTidy(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := memory.New()
-	r, err := runner.New(runner.Options{
+	o := runner.Options{
 		Host: runner.HostOf(host), Memory: runner.Memory{Store: store, Agenda: store},
 		Clock: runner.Clock{Now: func() time.Time { return now }, Sleep: noSleep},
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	item, err := protocol.NewAction(protocol.ActionAddLabel, map[string]any{"label": "bug"})
 	if err != nil {
@@ -161,6 +158,10 @@ func TestTidy(t *testing.T) {
 	}
 	tidy := func(n int, want string) {
 		t.Helper()
+		r, err := runner.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
 		id := runner.TaskIdentity{ID: "00000000-0000-4000-8000-000000000001", First: true}
 		d := triage.Delivery{Event: triage.Event{Name: triage.EventSchedule}, Repo: triage.Repo{Owner: strings.Split(repoName, "/")[0], Name: strings.Split(repoName, "/")[1]}, Number: n}
 		rep, err := r.Tidy(t.Context(), id, d)
@@ -182,6 +183,14 @@ func TestTidy(t *testing.T) {
 			t.Errorf("issue %d: got %s, want %s", n, got, want)
 		}
 	}
+	const none = "no proposal waits on the issue"
+	o.DryRun = true
+	tidy(1, none)
+	o.DryRun, o.Memory = false, runner.Memory{}
+	tidy(1, none)
+	o.Memory = runner.Memory{Store: store, Agenda: store}
+	tidy(3, none) // it has no record
+	state(1, "old pending; new pending; ")
 	tidy(1, "brought the proposals up to date")
 	state(1, "old expired; new pending; ")
 	if list := gh.Issue(repoName, 1).Comments; len(list) != 1 || !strings.Contains(list[0].Body, "- [ ] **2** add the label `bug`") {
@@ -193,7 +202,7 @@ func TestTidy(t *testing.T) {
 	tidy(1, "brought the proposals up to date")
 	state(1, "old expired; new overtaken; ")
 	calls := len(gh.Calls())
-	tidy(1, "no proposal waits on the issue")
+	tidy(1, none)
 	if got := len(gh.Calls()); got != calls {
 		t.Errorf("%d calls without a proposal", got-calls)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,9 +114,17 @@ func TestKeeper(t *testing.T) {
 		start := time.Now()
 		propose(t, a.Agenda, triage.Ref{Owner: "o", Repo: "r", Number: 7}, "posted", 1)
 		propose(t, a.Agenda, triage.Ref{Owner: "o", Repo: "r", Number: 8}, "missing", 0)
+		var mu sync.Mutex // guards got and failures
 		var got []string
 		failures := 1
+		requested := func() []string {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(got)
+		}
 		k, err := proposals.NewKeeper(proposals.Options{Agenda: a, Repos: []string{"o/r", "O/R"}, Take: func(_ context.Context, repo string, issue int, dedup string) error {
+			mu.Lock()
+			defer mu.Unlock()
 			if failures--; failures == 0 {
 				return errors.New("the queue is away")
 			}
@@ -134,16 +143,16 @@ func TestKeeper(t *testing.T) {
 			k.Run(ctx)
 		}()
 		time.Sleep(14 * time.Minute)
-		if len(got) != 0 {
+		if got := requested(); len(got) != 0 {
 			t.Errorf("got %q at once", got)
 		}
 		time.Sleep(20 * time.Minute)
 		day := start.UTC().Format(time.DateOnly)
-		if want := []string{"o/r#8 proposals:o/r#8:" + day}; !slices.Equal(got, want) {
+		if got, want := requested(), []string{"o/r#8 proposals:o/r#8:" + day}; !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		time.Sleep(48 * time.Hour)
-		if last := fmt.Sprintf("o/r#7 proposals:o/r#7:%s", start.Add(48*time.Hour).UTC().Format(time.DateOnly)); !slices.Contains(got, last) || len(got) != 4 {
+		if got, last := requested(), fmt.Sprintf("o/r#7 proposals:o/r#7:%s", start.Add(48*time.Hour).UTC().Format(time.DateOnly)); !slices.Contains(got, last) || len(got) != 4 {
 			t.Errorf("got %q, want also %q, and #8 once a day", got, last)
 		}
 		if h := k.Health(); !h.OK || h.Loop != "proposals" {

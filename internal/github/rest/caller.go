@@ -108,7 +108,7 @@ func (c *Caller) Do(ctx context.Context, o Op, call Call) (Reply, error) {
 	if call.GraphQL {
 		call.Method, call.Path = http.MethodPost, c.graphQL
 	}
-	ex := &exchange{spent: spentOf(ctx), graphQL: call.GraphQL}
+	ex := &exchange{spent: spentOf(ctx), graphQL: call.GraphQL, repo: o.repo()}
 	resp, err := c.exchange(context.WithValue(ctx, exchangeKey{}, ex), call)
 	var r Reply
 	if resp != nil {

@@ -30,6 +30,14 @@ func NewHold(account string, log *slog.Logger) *Hold {
 	return &Hold{account: account, log: log}
 }
 
+// Account returns the name of the account; empty for a nil Hold.
+func (h *Hold) Account() string {
+	if h == nil {
+		return ""
+	}
+	return h.account
+}
+
 // Until returns the end of the current limit; zero: GitHub does not limit the account.
 func (h *Hold) Until(now time.Time) time.Time {
 	if h == nil {

@@ -53,6 +53,14 @@ func (o Op) String() string {
 	return o.What + " " + o.Ref.String()
 }
 
+// repo returns the repository, "owner/name", or "".
+func (o Op) repo() string {
+	if o.Scope == NoRepository {
+		return ""
+	}
+	return o.Ref.Owner + "/" + o.Ref.Repo
+}
+
 // OnIssue returns an Op that writes to the issue itself: "not found" means that the issue is gone.
 func OnIssue(what string, ref triage.Ref) Op {
 	return Op{What: what, Ref: ref, Need: NeedIssuesWrite, Absent: triage.ErrGone}

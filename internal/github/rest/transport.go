@@ -78,6 +78,8 @@ type exchange struct {
 	spent    *time.Duration // time waited so far, shared by the requests of one call
 	write    bool           // the request may change something
 	graphQL  bool           // the request goes to the GraphQL API
+	account  string         // of the transport's Hold
+	repo     string         // "owner/name"; empty: none
 	answered bool           // GitHub answered with success
 	answer   *AnswerError   // GitHub's answer, when it is not a success
 	err      error          // why there is no answer
@@ -104,6 +106,29 @@ func spentOf(ctx context.Context) *time.Duration {
 	return new(time.Duration)
 }
 
+// A CallInfo describes the call that a request belongs to, for the transport that sends it.
+type CallInfo struct {
+	Account  string // as given to [NewHold]; empty: there is no Hold
+	Repo     string // "owner/name"; empty: the call concerns no repository
+	GraphQL  bool   // the request goes to the GraphQL API
+	ForEvent bool   // as set by [ForEvent]
+}
+
+// CallOf returns the call that the request with this context belongs to; zero: it belongs to none.
+func CallOf(ctx context.Context) CallInfo {
+	ex, ok := ctx.Value(exchangeKey{}).(*exchange)
+	if !ok {
+		return CallInfo{}
+	}
+	event, _ := ctx.Value(eventKey{}).(bool)
+	return CallInfo{Account: ex.account, Repo: ex.repo, GraphQL: ex.graphQL, ForEvent: event}
+}
+
+type eventKey struct{}
+
+// ForEvent marks the calls under a context as those that carry out the decision on an event.
+func ForEvent(ctx context.Context) context.Context { return context.WithValue(ctx, eventKey{}, true) }
+
 // A reply is a response that was read completely.
 type reply struct {
 	*http.Response
@@ -120,7 +145,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !ok {
 		ex = &exchange{spent: new(time.Duration)}
 	}
-	ex.write = changes(req.Method)
+	ex.write, ex.account = changes(req.Method), t.hold.Account()
 	ex.answered, ex.answer, ex.err = false, nil, nil
 	r, err := t.persist(req, ex)
 	if err != nil {

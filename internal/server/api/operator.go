@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/budget"
 	"github.com/org/foreman-action/internal/server/request"
 	"github.com/org/foreman-action/internal/server/response"
 	"github.com/org/foreman-action/queue"
@@ -39,6 +40,7 @@ type agentStatus struct {
 // An operatorHandler shows the queue to operators and changes the state of tasks for them.
 type operatorHandler struct {
 	queue   queue.Queue
+	budget  func() budget.Report                                      // nil: not found
 	read    func(ctx context.Context) (unchanged []string, err error) // nil: not found
 	observe observe.Func
 	now     func() time.Time
@@ -63,6 +65,15 @@ func (h *operatorHandler) status(w http.ResponseWriter, r *http.Request, _ acces
 		st.Agents = append(st.Agents, agentStatus(a))
 	}
 	response.JSON(w, r, http.StatusOK, st)
+	return nil
+}
+
+// calls shows the calls to GitHub, and how many are left.
+func (h *operatorHandler) calls(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
+	if h.budget == nil {
+		return &response.Error{Status: http.StatusNotFound, Detail: "Not Found"}
+	}
+	response.JSON(w, r, http.StatusOK, h.budget())
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/api"
+	"github.com/org/foreman-action/internal/server/budget"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/testkit/brokenqueue"
 	"github.com/org/foreman-action/queue"
@@ -62,6 +64,17 @@ func newRig(t *testing.T, a *txtar.Archive, clock *queuetest.Clock, q queue.Queu
 			health[f[1]] = nil
 			if len(f) > 2 {
 				health[f[1]] = errors.New(strings.Join(f[2:], " "))
+			}
+		case "budget":
+			left, err := strconv.Atoi(f[2])
+			if err != nil {
+				t.Fatal(line, err)
+			}
+			o.Budget = func() budget.Report {
+				return budget.Report{
+					Accounts:     []budget.Account{{Name: f[1], Resource: "core", Calls: 3, Total: 9, Left: left, Limit: 5000, Reset: clock.Now().Add(time.Minute)}, {Name: f[1], Resource: "search"}},
+					Repositories: []budget.Repository{{Name: "octo/hello", Account: f[1], Calls: 3, ForEvents: 2, Events: 1, Total: 9, TotalForEvents: 6}},
+				}
 			}
 		case "pages":
 			o.Metrics, o.Dashboard = page("metrics"), page("dashboard")

@@ -39,6 +39,7 @@ func (h handlers) routes() map[string]route {
 		"POST /queue/tasks/{id}/retry":     {access.Operators, h.operators.retry},
 		"POST /queue/tasks/{id}/ask-again": {access.Operators, h.operators.askAgain},
 		"POST /queue/tasks/{id}/cancel":    {access.Operators, h.operators.cancel},
+		"GET /server/budget":               {access.Operators, h.operators.calls},
 		"POST /server/reload":              {access.Operators, h.operators.reload},
 		"GET /healthcheck":                 {access.Anyone, h.health.alive},
 		"GET /healthcheck/ready":           {access.Anyone, h.health.ready},

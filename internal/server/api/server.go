@@ -23,6 +23,7 @@ import (
 	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/budget"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/loglimit"
 	"github.com/org/foreman-action/internal/server/request"
@@ -62,6 +63,8 @@ type Options struct {
 	// Health returns the server's dependencies by name, each with its error or nil. After a
 	// [DegradedError] the server stays ready. Health must return quickly. Nil: no dependencies.
 	Health func(ctx context.Context) map[string]error
+	// Budget returns the calls to GitHub, for operators. Nil: GitHub is never called.
+	Budget func() budget.Report
 	// Reload reads the configuration again, for operators, and returns the keys whose new values need
 	// a restart. Nil: not found.
 	Reload func(ctx context.Context) (unchanged []string, err error)
@@ -131,7 +134,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.handle(handlers{
 		agents:    o.Agents,
-		operators: &operatorHandler{o.Queue, o.Reload, o.Observe, o.Now, o.Log},
+		operators: &operatorHandler{o.Queue, o.Budget, o.Reload, o.Observe, o.Now, o.Log},
 		health:    &healthHandler{check: o.Health, note: o.Note, now: o.Now, warnings: warnings, log: o.Log},
 		webhook:   webhook,
 		metrics:   o.Metrics,

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/internal/server/outage"
 	"github.com/org/foreman-action/internal/server/proposals"
@@ -23,6 +24,12 @@ type connections struct {
 	waiting *proposals.List
 }
 
+// observe reports what the loops do to telemetry, and to the counts of the budget.
+func (c connections) observe(o observe.Observation) {
+	c.meter.Observe(o)
+	c.limits.budget.Observe(o)
+}
+
 // connect opens the services that the parts of a server use. polls returns the state of polling.
 func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *closers) (connections, error) {
 	limits := o.Limits
@@ -33,7 +40,7 @@ func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *c
 	meter, err := telemetry.New(ctx, telemetry.Options{
 		Version: o.Version, Endpoint: o.Settings.Telemetry.Endpoint, Getenv: o.Getenv, Polls: polls, Log: o.Log, Now: o.Now,
 		Model:  telemetry.Model{Provider: o.Settings.LLM.Provider, Name: o.Settings.LLM.Model},
-		Limits: func() []telemetry.Limit { return limits.list(o.Now()) },
+		Limits: func() []telemetry.Limit { return limits.list(o.Now()) }, Budget: limits.budget.Report,
 		Proposals: func(ctx context.Context) (int, error) {
 			list, err := waiting.All(ctx)
 			return len(list), err
@@ -51,7 +58,7 @@ func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *c
 	if !o.Settings.Offline() {
 		monitor = outage.New(outage.Options{Now: o.Now, Observe: meter.Observe, Log: o.Log})
 	}
-	measured := meter.Transport(nil)
+	measured := limits.budget.Transport(meter.Transport(nil))
 	account, err := newAccount(ctx, o, limits, func(repo string) http.RoundTripper { return monitor.Transport(measured, repo) })
 	if err != nil {
 		return connections{}, err

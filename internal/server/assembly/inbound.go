@@ -52,14 +52,14 @@ func newAPI(o Options, c connections, l loops, in inbound) (*api.Server, error) 
 		return nil, fmt.Errorf("server.trusted_proxies: %w", err)
 	}
 	attempts := access.NewAttempts(o.Now)
-	page, err := newDashboard(s, in, dashboard.Options{Attempts: attempts, Queue: c.queue, Health: h.report, Waiting: c.waiting.All, Observe: c.meter.Observe, Now: o.Now, Log: o.Log})
+	page, err := newDashboard(s, in, dashboard.Options{Attempts: attempts, Queue: c.queue, Health: h.report, Waiting: c.waiting.All, Budget: c.limits.budget.Report, Observe: c.meter.Observe, Now: o.Now, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
 	return api.New(api.Options{
 		Queue: c.queue, Credentials: in.credentials, Attempts: attempts, Proxies: proxies, Agents: l.harness.Handler(), StopAgents: l.harness.Stop,
 		Take: take(l.harness), WebhookSecrets: s.Server.WebhookSecrets, SpoolDir: o.Databases.Folder(),
-		Health: h.check, Note: h.leases, Reload: o.Reload, Metrics: c.meter.Metrics(), Middleware: c.meter.Handler, Dashboard: page, Observe: c.meter.Observe, Now: o.Now, Log: o.Log,
+		Health: h.check, Note: h.leases, Budget: c.limits.budget.Report, Reload: o.Reload, Metrics: c.meter.Metrics(), Middleware: c.meter.Handler, Dashboard: page, Observe: c.meter.Observe, Now: o.Now, Log: o.Log,
 	})
 }
 

@@ -12,14 +12,16 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/internal/server/budget"
 	"github.com/org/foreman-action/internal/server/telemetry"
 )
 
 // Limits are GitHub's rate limits of the accounts that the server uses: the login of a token, or the
 // App and each owner whose installation the App uses. Each account has a [rest.Hold], which makes
-// requests wait. Limits are safe for concurrent use.
+// requests wait. They also count the calls. Limits are safe for concurrent use.
 type Limits struct {
-	log *slog.Logger
+	log    *slog.Logger
+	budget *budget.Counter
 
 	mu     sync.Mutex
 	byName map[string]*rest.Hold
@@ -27,7 +29,7 @@ type Limits struct {
 
 // NewLimits returns limits of no account yet.
 func NewLimits(log *slog.Logger) *Limits {
-	return &Limits{log: log, byName: map[string]*rest.Hold{}}
+	return &Limits{log: log, budget: budget.New(nil), byName: map[string]*rest.Hold{}}
 }
 
 // of returns the hold of an account.

@@ -42,7 +42,7 @@ func newHarness(o Options, c connections) (*harness.Harness, error) {
 			PerMinute: q.WritesPerMinute, PerHour: q.WritesPerHour, TasksPerHour: q.MaxTasks,
 			Poll: q.DrainInterval.Duration(), Requeue: q.RequeueInterval.Duration(), Retention: q.Retention,
 		},
-		Observe: c.meter.Observe, Trace: c.meter.Trace, Span: c.meter.Span, Now: o.Now, Log: o.Log,
+		Observe: c.observe, Trace: c.meter.Trace, Span: c.meter.Span, Now: o.Now, Log: o.Log,
 	}
 	if !c.account.offline {
 		h.Host = c.account.host

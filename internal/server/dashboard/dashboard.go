@@ -26,6 +26,7 @@ import (
 
 	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/budget"
 	"github.com/org/foreman-action/internal/server/loglimit"
 	"github.com/org/foreman-action/internal/server/proposals"
 	api "github.com/org/foreman-action/internal/server/response"
@@ -56,6 +57,8 @@ type Options struct {
 	Health func(ctx context.Context) []Health
 	// Waiting returns the proposals that wait for people, the oldest first. Nil: none are shown.
 	Waiting func(ctx context.Context) ([]proposals.Waiting, error)
+	// Budget returns the calls to GitHub. Nil: GitHub is never called.
+	Budget func() budget.Report
 	// GitHub is the address of GitHub's web pages; empty: https://github.com. If it does not begin
 	// with https, the page has no links to issues.
 	GitHub string
@@ -120,7 +123,7 @@ func New(o Options) (*Dashboard, error) {
 		origins:  http.NewCrossOriginProtection(),
 		observe:  o.Observe, log: o.Log,
 	}
-	d.contents.reader.waiting, d.contents.reader.log = o.Waiting, o.Log
+	d.contents.reader.waiting, d.contents.reader.log, d.contents.reader.budget = o.Waiting, o.Log, o.Budget
 	d.live = &live{queue: o.Queue, auth: d.auth, contents: d.contents, every: o.Every, log: o.Log, permits: make(chan struct{}, maxStreams)}
 	for pattern, serve := range map[string]http.HandlerFunc{
 		"GET /{$}":                   d.overview,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/internal/server/budget"
 	"github.com/org/foreman-action/internal/server/proposals"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
@@ -97,7 +98,12 @@ func hostilePages(t *testing.T, s string, state queue.State) map[string]string {
 	t.Helper()
 	d := serve(t, Options{Queue: hostileQueue(t, s, state), Operators: ada, Health: func(context.Context) []Health {
 		return []Health{{Name: s, Detail: s, Since: noon()}}
-	}, Waiting: func(context.Context) ([]proposals.Waiting, error) { return hostileProposals(t, s), nil }})
+	}, Waiting: func(context.Context) ([]proposals.Waiting, error) { return hostileProposals(t, s), nil }, Budget: func() budget.Report {
+		return budget.Report{
+			Accounts:     []budget.Account{{Name: s, Resource: "core", Limit: 10}, {Name: "mona", Resource: s, Limit: 10}},
+			Repositories: []budget.Repository{{Name: s, Account: s, Calls: 2}, {Name: "octo/hello", Account: s, Calls: 1}},
+		}
+	}})
 	pages := map[string]string{}
 	for _, path := range []string{"/", "/tasks/id-1"} {
 		r := call{path: path, auth: true}.do(t, d)

@@ -19,6 +19,7 @@ type overview struct {
 	Sample  string // describes the tasks from which the agents' rates and times are computed
 	Held    []heldRow
 	Waiting waitingSection
+	Budget  budgetSection
 	Health  healthSection
 	Form    filterForm
 	Rows    []row
@@ -81,6 +82,7 @@ func newOverview(f queue.Filter, s snapshot, l links) *overview {
 		Summary: summary(s.stats), Tiles: tiles(s.stats), Oldest: s.stats.Oldest,
 		Held: heldRows(s.held), Health: newHealthSection(s.health), Form: newFilterForm(f, s.stats),
 	}
+	o.Budget = newBudgetSection(s.budget)
 	if o.Waiting = newWaitingSection(s.waiting, l); s.lost {
 		o.Waiting.Problem = true
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/internal/server/budget"
 	"github.com/org/foreman-action/internal/server/proposals"
 )
 
@@ -26,6 +27,7 @@ type pageCase struct {
 	Queue    still
 	Health   []Health
 	Waiting  []proposals.Waiting
+	Budget   budget.Report
 	GitHub   string
 	Status   int
 }
@@ -52,6 +54,7 @@ func TestPages(t *testing.T) {
 			if c.Waiting != nil {
 				o.Waiting = func(context.Context) ([]proposals.Waiting, error) { return c.Waiting, nil }
 			}
+			o.Budget = func() budget.Report { return c.Budget }
 			r := call{path: c.Path, auth: c.Operator}.do(t, serve(t, o))
 			if r.StatusCode != c.Status {
 				t.Errorf("got status %d, want %d", r.StatusCode, c.Status)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/org/foreman-action/internal/server/budget"
 	"github.com/org/foreman-action/internal/server/proposals"
 	"github.com/org/foreman-action/queue"
 )
@@ -28,6 +29,7 @@ type reader struct {
 	// waiting is as in Options, and log must be set with it.
 	waiting func(ctx context.Context) ([]proposals.Waiting, error)
 	log     *slog.Logger
+	budget  func() budget.Report // nil: none
 
 	mu    sync.Mutex
 	until time.Time // until then, the counts below are up to date
@@ -74,6 +76,7 @@ type snapshot struct {
 	// waiting are the proposals that wait for people. lost means that they cannot be read.
 	waiting []proposals.Waiting
 	lost    bool
+	budget  budget.Report
 }
 
 // counts are the numbers on every page.
@@ -99,6 +102,9 @@ func (r *reader) snapshot(ctx context.Context, f queue.Filter) (s snapshot, err 
 		s.briefs = append(s.briefs, r.brief(ctx, i))
 	}
 	s.health = r.health(ctx)
+	if r.budget != nil {
+		s.budget = r.budget()
+	}
 	if r.waiting != nil {
 		// The queue is shown without them, because the memory may be another database.
 		if s.waiting, err = r.waiting(ctx); err != nil && ctx.Err() == nil {

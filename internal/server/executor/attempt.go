@@ -75,7 +75,7 @@ func (a *attempt) run(ctx context.Context) {
 
 // execute executes the decision. A panic becomes an error of this decision only.
 func (a *attempt) execute(ctx context.Context) (rep runner.Report, err error) {
-	ctx, end := context.WithTimeoutCause(ctx, maxAttempt, fmt.Errorf("the attempt took longer than %s", maxAttempt))
+	ctx, end := context.WithTimeoutCause(rest.ForEvent(ctx), maxAttempt, fmt.Errorf("the attempt took longer than %s", maxAttempt))
 	defer end()
 	rep = runner.Report{Status: runner.StatusFailed}
 	defer func() {

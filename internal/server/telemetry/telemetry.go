@@ -25,6 +25,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/internal/server/budget"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 )
@@ -46,6 +47,8 @@ type Options struct {
 	Polls func() []Poll
 	// Limits returns the state of GitHub's limits, for every scrape. Nil: GitHub is never called.
 	Limits func() []Limit
+	// Budget returns the calls to GitHub, for every scrape. Nil: GitHub is never called.
+	Budget func() budget.Report
 	// Proposals returns the number of proposals that wait for people, for every scrape. Nil, or an error:
 	// the metric is missing.
 	Proposals func(ctx context.Context) (int, error)
@@ -95,6 +98,9 @@ func New(ctx context.Context, o Options) (*Telemetry, error) {
 	}
 	if o.Limits != nil {
 		registry.MustRegister(newLimitCollector(o.Limits, o.Now))
+	}
+	if o.Budget != nil {
+		registry.MustRegister(newBudgetCollector(o.Budget, o.Now))
 	}
 	if o.Proposals != nil {
 		registry.MustRegister(newProposalCollector(o.Proposals, o.Log))

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/internal/server/budget"
 	"github.com/org/foreman-action/internal/server/response"
 	"github.com/org/foreman-action/internal/server/telemetry"
 	"github.com/org/foreman-action/internal/testkit/brokenqueue"
@@ -122,7 +123,7 @@ func TestMetrics(t *testing.T) {
 	var r *rig
 	r = newRig(t, telemetry.Options{Polls: func() []telemetry.Poll {
 		return []telemetry.Poll{{Repo: "o/r", Success: time.Unix(1000, 5e8)}, {Repo: "o/new", Failures: 3}}
-	}, Proposals: func(context.Context) (int, error) { return 3, nil }, Limits: func() []telemetry.Limit {
+	}, Proposals: func(context.Context) (int, error) { return 3, nil }, Budget: func() budget.Report { return callsOf(r.clock.Now(), 2) }, Limits: func() []telemetry.Limit {
 		return []telemetry.Limit{{Account: "mona", Until: r.clock.Now().Add(10 * time.Minute)}, {Account: "octo"}}
 	}})
 	r.live()

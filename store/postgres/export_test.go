@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/wait"
+	"github.com/org/foreman-action/store/internal/batch"
 	"github.com/org/foreman-action/store/internal/sqlqueue"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
@@ -47,7 +48,7 @@ func (s *Store) AwaitSession(t *testing.T) {
 // Between returns a store on the same database. Before it first looks up the task that a new task
 // duplicates, it calls f once.
 func (s *Store) Between(f func()) *sqlqueue.Queue {
-	return sqlqueue.New(&between{engine: s.engine, f: f}, sqlstore.PostgreSQL(), sqlqueue.NewUnprovable())
+	return sqlqueue.New(batch.NewEngine(&between{engine: s.engine, f: f}), sqlstore.PostgreSQL(), sqlqueue.NewUnprovable())
 }
 
 type between struct {

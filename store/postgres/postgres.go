@@ -19,7 +19,10 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store"
+	"github.com/org/foreman-action/store/internal/batch"
 	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlsteps"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
@@ -47,6 +50,7 @@ type Store struct {
 	cursors *sqlstore.Cursors
 	leaders *sqlstore.Leaders
 	slots   *sqlstore.Slots
+	steps   *sqlsteps.Steps
 	close   func()
 }
 
@@ -89,12 +93,13 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 	}
 	e.notifier = newNotifier(config.ConnConfig, e.timeout, o.Log)
 	e.notifier.deaf = pooled
-	d := sqlstore.PostgreSQL()
+	d, all := sqlstore.PostgreSQL(), batch.NewEngine(e)
 	s := &Store{
-		queue: sqlqueue.New(e, d, holders{e}), records: sqlstore.NewRecords(e, d), ledgers: sqlstore.NewLedgers(e, d),
+		queue: sqlqueue.New(all, d, holders{e}), records: sqlstore.NewRecords(e, d), ledgers: sqlstore.NewLedgers(e, d),
 		cursors: sqlstore.NewCursors(e, d), leaders: sqlstore.NewLeaders(e, d, o.Log), slots: sqlstore.NewSlots(e, d),
 		engine: e,
 	}
+	s.steps = sqlsteps.New(all, sqlsteps.Parts{Queue: s.queue, Records: s.records, Ledgers: s.ledgers, Slots: s.slots})
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
 	go func() {
@@ -120,6 +125,14 @@ func (s *Store) Journal() memory.Journal { return s.ledgers }
 
 // Slots returns the rate limiter of writes.
 func (s *Store) Slots() queue.Slots { return s.slots }
+
+// Advance makes a step of a decision in one transaction. After an error nothing of it is stored, except
+// that after [queue.ErrUnavailable] it may be. Errors: [queue.ErrLost] if the lease is lost;
+// [memory.ErrConflict] and others of [memory.Store] if the record cannot be saved; an error if the ledger
+// or the record is invalid.
+func (s *Store) Advance(ctx context.Context, step store.Step) (store.Advanced, error) {
+	return s.steps.Advance(ctx, step)
+}
 
 // Cursor returns the stored cursor of a repository's poller; nil: none. Letter case does not matter.
 func (s *Store) Cursor(ctx context.Context, repo string) ([]byte, error) {

@@ -7,6 +7,7 @@ import (
 	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/queue/queuetest"
 	"github.com/org/foreman-action/store/postgres"
+	"github.com/org/foreman-action/store/storetest"
 )
 
 func open(t testing.TB, url string, o postgres.Options) *postgres.Store {
@@ -62,4 +63,14 @@ func TestSlots(t *testing.T) {
 	t.Parallel()
 	stores := pairs{suite: t, schema: postgres.Server(t).Schema}
 	queuetest.RunSlots(t, func(t *testing.T) queuetest.Pair { return stores.lend(t).conformance() })
+}
+
+func TestAdvance(t *testing.T) {
+	t.Parallel()
+	stores := pairs{suite: t, schema: postgres.Server(t).Schema}
+	storetest.Run(t, func(t *testing.T) storetest.Store {
+		p := stores.lend(t)
+		s := p.a
+		return storetest.Store{Queue: s.Queue(), Slots: s.Slots(), Journal: s.Journal(), Memory: s.Memory(), Advance: s.Advance, Clock: p.clock.Load(), Atomic: true}
+	})
 }

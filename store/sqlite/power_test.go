@@ -15,6 +15,7 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/batch"
 	"github.com/org/foreman-action/store/internal/sqlqueue"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
@@ -49,7 +50,7 @@ func (d *disk) on(t *testing.T, more ...string) (*sqlqueue.Queue, *engine, error
 		e.close()
 		return nil, nil, err
 	}
-	return sqlqueue.New(alone{e}, sqlstore.SQLite(), sqlqueue.NewUnprovable()), e, nil
+	return sqlqueue.New(batch.NewEngine(alone{e}), sqlstore.SQLite(), sqlqueue.NewUnprovable()), e, nil
 }
 
 // A promised is the acknowledged state of a task.

@@ -27,7 +27,10 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store"
+	"github.com/org/foreman-action/store/internal/batch"
 	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlsteps"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
@@ -51,6 +54,7 @@ type Store struct {
 	cursors *sqlstore.Cursors
 	leaders *sqlstore.Leaders
 	slots   *sqlstore.Slots
+	steps   *sqlsteps.Steps
 }
 
 // Open opens a file, and brings it to the newest version of the schema. It creates the file and
@@ -116,10 +120,14 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 	if err != nil {
 		return nil, errors.Join(denied(err, path), e.close())
 	}
-	return &Store{
-		engine: e, holders: h, queue: &tasks{sqlqueue.New(e, d, h), e}, records: sqlstore.NewRecords(e, d), ledgers: sqlstore.NewLedgers(e, d),
+	all := batch.NewEngine(e)
+	q := sqlqueue.New(all, d, h)
+	s := &Store{
+		engine: e, holders: h, queue: &tasks{q, e}, records: sqlstore.NewRecords(e, d), ledgers: sqlstore.NewLedgers(e, d),
 		cursors: sqlstore.NewCursors(e, d), leaders: sqlstore.NewLeaders(e, d, slog.New(slog.DiscardHandler)), slots: sqlstore.NewSlots(e, d),
-	}, nil
+	}
+	s.steps = sqlsteps.New(all, sqlsteps.Parts{Queue: q, Records: s.records, Ledgers: s.ledgers, Slots: s.slots})
+	return s, nil
 }
 
 // uri returns the URI of an existing file, as https://www.sqlite.org/uri.html defines it: before
@@ -160,6 +168,14 @@ func (s *Store) Journal() memory.Journal { return s.ledgers }
 
 // Slots returns the rate limiter of writes.
 func (s *Store) Slots() queue.Slots { return s.slots }
+
+// Advance makes a step of a decision in one transaction. After an error nothing of it is stored, except
+// that after [queue.ErrUnavailable] it may be. Errors: [queue.ErrLost] if the lease is lost;
+// [memory.ErrConflict] and others of [memory.Store] if the record cannot be saved; an error if the ledger
+// or the record is invalid.
+func (s *Store) Advance(ctx context.Context, step store.Step) (store.Advanced, error) {
+	return s.steps.Advance(ctx, step)
+}
 
 // Cursor returns the stored cursor of a repository's poller; nil: none. Letter case does not matter.
 func (s *Store) Cursor(ctx context.Context, repo string) ([]byte, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/queue/queuetest"
 	"github.com/org/foreman-action/store/sqlite"
+	"github.com/org/foreman-action/store/storetest"
 )
 
 // open opens a store, and closes it at the end of the test.
@@ -76,5 +77,14 @@ func TestSlots(t *testing.T) {
 	queuetest.RunSlots(t, func(t *testing.T) queuetest.Pair {
 		path, clock := filepath.Join(t.TempDir(), "foreman.db"), queuetest.NewClock()
 		return pairOf(open(t, path, clock.Now), open(t, path, clock.Now), clock)
+	})
+}
+
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T) storetest.Store {
+		clock := queuetest.NewClock()
+		s := open(t, filepath.Join(t.TempDir(), "foreman.db"), clock.Now)
+		return storetest.Store{Queue: s.Queue(), Slots: s.Slots(), Journal: s.Journal(), Memory: s.Memory(), Advance: s.Advance, Clock: clock, Atomic: true}
 	})
 }

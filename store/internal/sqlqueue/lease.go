@@ -67,6 +67,12 @@ func (l *leasing) extend(ctx context.Context, e sqlstore.Engine, lease queue.Lea
 	return sqlstore.Time(until), lostUnless(found, err)
 }
 
+// extendIn is extend in the transaction of the caller.
+func (l *leasing) extendIn(tx sqlstore.Tx, lease queue.Lease, d time.Duration) error {
+	found, err := sqlstore.One(tx, l.renew, sqlstore.Ignore, tx.Now(), lease.ID, lease.Epoch, sqlstore.Millis(d))
+	return lostUnless(found, err)
+}
+
 // lostUnless returns ErrLost if no row was found.
 func lostUnless(found bool, err error) error {
 	if err == nil && !found {

@@ -24,8 +24,8 @@ var _ queue.Queue = (*Queue)(nil)
 
 // New returns the queue of a database that sqlstore.Migrate has prepared. h identifies the
 // processes that use the database.
-func New(e sqlstore.Engine, d sqlstore.Dialect, h Holders) *Queue {
-	return &Queue{batch.NewEngine(e), h, newVerbs(d), &idle{agents: map[string]bool{}}, &watchers{chans: map[chan queue.Change]bool{}}}
+func New(e batch.Engine, d sqlstore.Dialect, h Holders) *Queue {
+	return &Queue{e, h, newVerbs(d), &idle{agents: map[string]bool{}}, &watchers{chans: map[chan queue.Change]bool{}}}
 }
 
 // Watch implements queue.Queue.
@@ -214,6 +214,11 @@ func (q *Queue) Renew(ctx context.Context, l queue.Lease, d time.Duration) (time
 	}
 	until, err := q.verbs.lease.extend(ctx, q.engine, l, d)
 	return until, sqlstore.Wrap("renew the lease of task "+l.ID, err)
+}
+
+// RenewIn renews a lease in the transaction of the caller. It returns queue.ErrLost if the lease is lost.
+func (q *Queue) RenewIn(tx sqlstore.Tx, l queue.Lease, d time.Duration) error {
+	return q.verbs.lease.extendIn(tx, l, d)
 }
 
 // MarkDone implements queue.Queue.

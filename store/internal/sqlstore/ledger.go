@@ -20,9 +20,9 @@ var _ memory.Journal = (*Ledgers)(nil)
 func NewLedgers(e Engine, d Dialect) *Ledgers { return &Ledgers{e, newLedgerStatements(d)} }
 
 type ledgerStatements struct {
-	ledger, ledgerHold  string
-	begin, mark, forget string
-	asides              asides
+	ledger, ledgerHold       string
+	begin, put, mark, forget string
+	asides                   asides
 }
 
 func newLedgerStatements(d Dialect) ledgerStatements {
@@ -31,6 +31,7 @@ func newLedgerStatements(d Dialect) ledgerStatements {
 		ledger:     find,
 		ledgerHold: d.Expand(find + "{lock}"),
 		begin:      d.Expand("INSERT INTO memory_ledger (path, at, data) VALUES ($2, {now}, $3) ON CONFLICT DO NOTHING"),
+		put:        d.Expand("INSERT INTO memory_ledger (path, at, data) VALUES ($2, {now}, $3) ON CONFLICT (path) DO UPDATE SET at = excluded.at, data = excluded.data"),
 		mark:       d.Expand("UPDATE memory_ledger SET at = {now}, data = $3 WHERE path = $2"),
 		forget:     d.Expand("DELETE FROM memory_ledger WHERE path IN (SELECT t.path FROM memory_ledger t WHERE t.at < {now} - $2 ORDER BY t.at LIMIT 20{skip})"),
 		asides:     newAsides(d),
@@ -74,9 +75,28 @@ func (s *Ledgers) Begin(ctx context.Context, l memory.Ledger) error {
 	return Wrap("begin journal "+path, err)
 }
 
+// PutIn stores an encoded ledger in the transaction of the caller, which must be the only writer of the
+// ledger. It replaces the stored one. isNew means that the ledger was not stored before; then PutIn also
+// deletes a few old ledgers.
+func (s *Ledgers) PutIn(tx Tx, path string, data []byte, isNew bool) error {
+	if isNew {
+		if err := s.forgetOld(tx); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(s.put, tx.Now(), path, data)
+	return err
+}
+
+// forgetOld deletes a few old ledgers.
+func (s *Ledgers) forgetOld(tx Tx) error {
+	_, err := tx.Exec(s.forget, tx.Now(), memory.LedgerAge.Milliseconds())
+	return err
+}
+
 // open stores a new ledger, and deletes a few old ones.
 func (s *Ledgers) open(tx Tx, key memory.LedgerKey, path string, data []byte) error {
-	if _, err := tx.Exec(s.forget, tx.Now(), memory.LedgerAge.Milliseconds()); err != nil {
+	if err := s.forgetOld(tx); err != nil {
 		return err
 	}
 	n, err := tx.Exec(s.begin, tx.Now(), path, data)

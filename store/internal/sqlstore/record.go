@@ -64,26 +64,42 @@ func record(tx Tx, query, repo string, issue int) (data []byte, err error) {
 
 // Save implements memory.Store.
 func (s *Records) Save(ctx context.Context, r memory.Record) error {
-	if _, err := memory.Key(r.Repo, r.Issue); err != nil {
+	n, err := NextOf(r)
+	if err != nil {
 		return Wrap("save memory", err)
 	}
-	next := r
-	next.Revision++
-	data, err := memory.Encode(next)
-	if err == nil {
-		err = s.engine.Write(ctx, func(tx Tx) error { return s.save(tx, r, data) })
-	}
+	err = s.engine.Write(ctx, func(tx Tx) error { return s.SaveIn(tx, n) })
 	return Wrap(fmt.Sprintf("save memory of %s#%d", r.Repo, r.Issue), err)
 }
 
-// save stores data, the encoded form of r with the next revision. The stored record must have the
-// revision of r.
-func (s *Records) save(tx Tx, r memory.Record, data []byte) error {
-	var due any
-	if at, ok := r.Due(); ok {
-		due = at.UnixMilli()
+// A Next is a record in the form in which it is stored.
+type Next struct {
+	Repo, Path      string
+	Issue, Revision int64  // Revision is that of the stored record
+	Due             any    // the parameter: milliseconds since 1970, or nil
+	Data            []byte // with the next revision
+
+	name string // of the repository, as the caller spells it
+}
+
+// NextOf returns the stored form of a record that is saved.
+func NextOf(r memory.Record) (n Next, err error) {
+	n = Next{Repo: strings.ToLower(r.Repo), Issue: int64(r.Issue), Revision: int64(r.Revision), name: r.Repo}
+	if n.Path, err = memory.Key(r.Repo, r.Issue); err != nil {
+		return n, err
 	}
-	args := []any{strings.ToLower(r.Repo), int64(r.Issue), int64(r.Revision), due, data}
+	if at, ok := r.Due(); ok {
+		n.Due = at.UnixMilli()
+	}
+	r.Revision++
+	n.Data, err = memory.Encode(r)
+	return n, err
+}
+
+// SaveIn stores a record in the transaction of the caller. It returns [memory.ErrConflict] if the stored
+// record has another revision.
+func (s *Records) SaveIn(tx Tx, r Next) error {
+	args := []any{r.Repo, r.Issue, r.Revision, r.Due, r.Data}
 	if r.Revision > 0 {
 		n, err := tx.Exec(s.update, args...)
 		if err == nil && n == 0 {
@@ -95,16 +111,12 @@ func (s *Records) save(tx Tx, r memory.Record, data []byte) error {
 	if err != nil || n > 0 {
 		return err
 	}
-	old, err := record(tx, s.recordHold, r.Repo, r.Issue)
+	old, err := record(tx, s.recordHold, r.Repo, int(r.Issue))
 	if err != nil {
 		return err
 	}
-	path, err := memory.Key(r.Repo, r.Issue)
-	if err != nil {
-		return err
-	}
-	_, err = memory.Decode(old, r.Repo, r.Issue)
-	if err = s.asides.keep(tx, path, old, cmp.Or(err, memory.ErrConflict)); err == nil {
+	_, err = memory.Decode(old, r.name, int(r.Issue))
+	if err = s.asides.keep(tx, r.Path, old, cmp.Or(err, memory.ErrConflict)); err == nil {
 		_, err = tx.Exec(s.replace, args...)
 	}
 	return err

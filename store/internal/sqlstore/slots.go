@@ -57,30 +57,45 @@ func (s *Slots) TakeSlot(ctx context.Context, r queue.SlotRequest) (wait time.Du
 		return 0, false, Wrap("take a slot for a write", err)
 	}
 	err = s.engine.Write(ctx, func(tx Tx) error {
-		at, err := s.times(tx, r)
-		if err != nil {
-			return err
+		if err = s.LockIn(tx, r.Identity); err == nil {
+			wait, ok, err = s.TakeIn(tx, r)
 		}
-		next := max(at.now, at.newest, at.minute+time.Minute.Milliseconds(), at.hour+time.Hour.Milliseconds())
-		wait = time.Duration(next-at.now) * time.Millisecond
-		if ok = wait <= r.Within; !ok {
-			return nil
-		}
-		if _, err := tx.Exec(s.takeSlot, r.Identity, next); err != nil {
-			return err
-		}
-		_, err = tx.Exec(s.forgetSlots, r.Identity, at.now-time.Hour.Milliseconds())
 		return err
 	})
 	return wait, ok && err == nil, Wrap("take a slot for a write", err)
 }
 
+// LockIn lets no other transaction take a slot of the identity until the transaction of the caller ends.
+// It must be called before the first change of the transaction, so that no transaction waits for
+// another one that waits for it.
+func (s *Slots) LockIn(tx Tx, identity string) error {
+	return Exclude(tx, s.exclusive, slotKey(identity))
+}
+
+// slotKey is the key of the lock for the slots of an identity.
+func slotKey(identity string) string { return "writes of " + identity }
+
+// TakeIn takes a slot in the transaction of the caller, which has called [Slots.LockIn].
+func (s *Slots) TakeIn(tx Tx, r queue.SlotRequest) (wait time.Duration, ok bool, err error) {
+	at, err := s.times(tx, r)
+	if err != nil {
+		return 0, false, err
+	}
+	next := max(at.now, at.newest, at.minute+time.Minute.Milliseconds(), at.hour+time.Hour.Milliseconds())
+	wait = time.Duration(next-at.now) * time.Millisecond
+	if wait > r.Within {
+		return wait, false, nil
+	}
+	if _, err := tx.Exec(s.takeSlot, r.Identity, next); err != nil {
+		return 0, false, err
+	}
+	_, err = tx.Exec(s.forgetSlots, r.Identity, at.now-time.Hour.Milliseconds())
+	return wait, err == nil, err
+}
+
 // times reads the slots of an account. It adds the writes that were made without a slot. If slots
 // are too far ahead of the clock, it moves all slots back.
 func (s *Slots) times(tx Tx, r queue.SlotRequest) (at slotTimes, err error) {
-	if err := Exclude(tx, s.exclusive, "writes of "+r.Identity); err != nil {
-		return at, err
-	}
 	read := func() error {
 		_, err := One(tx, s.slotTimes, Into(&at.now, &at.newest, &at.minute, &at.hour),
 			tx.Now(), r.Identity, int64(r.PerMinute-1), int64(r.PerHour-1))

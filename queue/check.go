@@ -15,7 +15,7 @@ func (t Task) Check() error {
 	if t.ID == "" {
 		return errors.New("the task has no id")
 	}
-	for _, text := range []struct{ name, text string }{{"id", t.ID}, {"agent", t.Agent}, {"repository", t.Repo}, {"dedup key", t.Dedup}} {
+	for _, text := range []struct{ name, text string }{{"id", t.ID}, {"agent", t.Agent}, {"repository", t.Repo}, {"dedup key", t.Dedup}, {"delivery", t.Delivery}} {
 		if !IsText(text.text) {
 			return fmt.Errorf("the task's %s is not a text of at most %d bytes", text.name, MaxText)
 		}

@@ -32,15 +32,38 @@ func (q *inMemory) Backlog(ctx context.Context, n int) ([]Backlog, error) {
 
 // List implements [Queue].
 func (q *inMemory) List(ctx context.Context, f Filter) ([]Info, error) {
-	return locked(ctx, q, func(now time.Time) (list []Info, _ error) {
-		limit := min(f.Limit, 1000)
-		if limit <= 0 {
-			limit = 100
+	page, err := q.Search(ctx, f)
+	return page.Tasks, err
+}
+
+// Search implements [Queue].
+func (q *inMemory) Search(ctx context.Context, f Filter) (Page, error) {
+	return locked(ctx, q, func(now time.Time) (p Page, _ error) {
+		most, full := 0, false
+		if f.Scans() {
+			most = f.Window()
 		}
-		for _, t := range q.tasks.matching(f, limit) {
-			list = append(list, t.info(now))
+		p.Examined, p.Next = q.tasks.search(f, now, most, func(t *task) bool {
+			if full = len(p.Tasks) == f.PageSize(); !full {
+				p.Tasks = append(p.Tasks, t.info(now))
+			}
+			return !full
+		})
+		if full {
+			p.Next = p.Tasks[len(p.Tasks)-1].Seq
 		}
-		return list, nil
+		if most == 0 {
+			p.Examined = 0
+		}
+		return p, nil
+	})
+}
+
+// Count implements [Queue].
+func (q *inMemory) Count(ctx context.Context, f Filter) (Tally, error) {
+	return locked(ctx, q, func(now time.Time) (c Tally, _ error) {
+		_, c.Next = q.tasks.search(f, now, f.Window(), func(*task) bool { c.N++; return true })
+		return c, nil
 	})
 }
 

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,6 +18,8 @@ type task struct {
 	report          []byte
 	log             []Entry
 	coalesces       bool      // the task was enqueued with Coalesce
+	title           string    // as FoldTitle returns it
+	deliveries      []string  // Delivery of the task and of the tasks that were coalesced into it
 	dedup           []string  // Dedup of the task and of the tasks that were coalesced into it
 	followed        bool      // other tasks may be held back behind it
 	waited          bool      // the task was held back behind others
@@ -34,6 +37,7 @@ type task struct {
 func newTask(in Task, seq int64, now, turn time.Time) *task {
 	t := &task{
 		message: slices.Clone(in.Message), origin: slices.Clone(in.Origin), coalesces: in.Coalesce, dedup: []string{in.Dedup}, askedAttempt: -1,
+		title: FoldTitle(in.Title), deliveries: []string{in.Delivery},
 		Info: Info{
 			Seq: seq, ID: in.ID, Agent: in.Agent, Repo: in.Repo, Issue: in.Issue,
 			State: Pending, Priority: in.Priority, Enqueued: now,
@@ -114,7 +118,10 @@ func (t *task) join(in Task) bool {
 		return false
 	}
 	t.message, t.origin, t.dedup = slices.Clone(joined.Message), slices.Clone(joined.Origin), append(t.dedup, in.Dedup)
-	t.Priority = max(t.Priority, in.Priority)
+	t.Priority, t.title = max(t.Priority, in.Priority), cmp.Or(FoldTitle(in.Title), t.title)
+	if in.Dedup != "" {
+		t.deliveries = append(t.deliveries, in.Delivery)
+	}
 	return true
 }
 

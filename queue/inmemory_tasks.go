@@ -117,17 +117,42 @@ func (l tasks) setBehind(id string) {
 	}
 }
 
-// matching returns at most limit tasks that match the filter, the newest first.
-func (l tasks) matching(f Filter, limit int) tasks {
-	var list tasks
+// selected reports whether an index of a store would have the task: see [Filter.Scans].
+func (f Filter) selected(t *task) bool {
+	repo := f.Repo == "" || strings.EqualFold(t.Repo, f.Repo) && (f.Issue == 0 || t.Issue == f.Issue)
+	agent := f.Agent == "" || f.Repo != "" && f.Issue == 0 || t.Agent == f.Agent
+	return repo && agent && (f.State == "" || t.State == f.State) && (f.Before <= 0 || t.Seq < f.Before)
+}
+
+// matches reports whether a selected task matches the whole filter.
+func (f Filter) matches(t *task, now time.Time) bool {
+	return (f.Agent == "" || t.Agent == f.Agent) && (f.Issue == 0 || t.Issue == f.Issue) &&
+		(f.ID == "" || t.ID == f.ID || slices.Contains(t.deliveries, f.ID)) &&
+		!slices.ContainsFunc(f.Words(), func(word string) bool { return !strings.Contains(t.title, word) }) &&
+		strings.Contains(lowerASCII(t.info(now).Reason), lowerASCII(f.Reason)) &&
+		(f.From.IsZero() || t.Enqueued.UnixMilli() >= f.From.UnixMilli()) && (f.To.IsZero() || t.Enqueued.UnixMilli() < f.To.UnixMilli())
+}
+
+// search calls found with the tasks that match, the newest first, until it returns false. It compares at
+// most most tasks (0: any number), and returns their number, and the last of them if there may be older ones; 0:
+// there are none.
+func (l tasks) search(f Filter, now time.Time, most int, found func(t *task) bool) (examined int, next int64) {
+	if !f.Texts() {
+		return 0, 0
+	}
+	if t := l.byID(f.ID); f.ID != "" && t != nil && f.selected(t) && f.matches(t, now) {
+		found(t)
+		return 0, 0
+	}
 	for _, t := range slices.Backward(l) {
-		if len(list) < limit && (f.State == "" || t.State == f.State) && (f.Agent == "" || t.Agent == f.Agent) &&
-			(f.Repo == "" || strings.EqualFold(t.Repo, f.Repo)) && (f.Issue == 0 || t.Issue == f.Issue) &&
-			(f.Before == 0 || t.Seq < f.Before) {
-			list = append(list, t)
+		if !f.selected(t) {
+			continue
+		}
+		if examined++; f.matches(t, now) && !found(t) || examined == most {
+			return examined, t.Seq
 		}
 	}
-	return list
+	return examined, 0
 }
 
 // stats counts the tasks.

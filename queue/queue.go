@@ -158,8 +158,15 @@ type Queue interface {
 	// entry has the ids of the n tasks that are claimed first. The cost does not depend on the
 	// number of tasks.
 	Backlog(ctx context.Context, n int) ([]Backlog, error)
-	// List returns the tasks that match, the newest first.
+	// List returns the tasks of Search.
 	List(ctx context.Context, f Filter) ([]Info, error)
+	// Search returns the tasks that match, the newest first. One call examines at most f.Examine
+	// tasks, so that its cost does not depend on the number of tasks. Page.Next is where the next
+	// call continues.
+	Search(ctx context.Context, f Filter) (Page, error)
+	// Count counts the tasks that match, among the newest f.Examine ones that f.Before, the state,
+	// the agent or the repository select. f.Limit has no meaning.
+	Count(ctx context.Context, f Filter) (Tally, error)
 	// Inspect returns everything stored about a task. Errors: ErrNotFound.
 	Inspect(ctx context.Context, id string) (Details, error)
 	// Retry makes a failed task ready again, and resets its counts for the limits of RequeueStale.

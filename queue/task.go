@@ -10,6 +10,12 @@ const (
 	MaxLogs     = 200      // entries in the log of a task; the first and the newest ones are kept
 	MaxBacklog  = 100      // a Backlog counts the pending tasks of an agent up to this number
 	maxPriority = 1000     // the minimum is -maxPriority
+	// MaxTitle is the number of bytes of a title that can be found; the rest of a longer one is ignored.
+	MaxTitle = 512
+	// MaxExamined is how many tasks a call of Search or Count compares with a filter.
+	MaxExamined = 100_000
+	// MaxWords is the number of words in Filter.Title that are searched; further words are ignored.
+	MaxWords = 20
 )
 
 // A Task is a new task for Enqueue.
@@ -27,8 +33,13 @@ type Task struct {
 	Origin []byte
 	// Dedup is a key that only one stored task may have, such as the id of a webhook's delivery;
 	// empty means none. If a task is joined to another one, that task has the keys of both.
-	Dedup    string
-	Priority int // from -1000 to 1000; tasks with a higher priority are handed out first; usually 0
+	Dedup string
+	// Title is the title of the issue, and Delivery the id of the webhook's delivery, by which
+	// Filter finds the task; empty means none. Several tasks may have the same. A task that another
+	// one is joined to takes over its title. It is found by both deliveries, if the other one has a
+	// Dedup.
+	Title, Delivery string
+	Priority        int // from -1000 to 1000; tasks with a higher priority are handed out first; usually 0
 	// Coalesce joins the task to another task of its agent and issue. That task must be pending,
 	// must never have been claimed, and must have Coalesce, too. It takes over the new Message (see
 	// [Task.Joins]) and Origin and the higher priority, and keeps its place and its wait. A task without
@@ -221,15 +232,47 @@ type Backlog struct {
 	IDs     []string
 }
 
-// A Filter selects tasks. The zero value of a field matches all.
+// A Filter selects tasks. The zero value of a field matches all. A text that IsText refuses matches
+// none.
 type Filter struct {
 	State State
 	Agent string
-	Repo  string
+	Repo  string // ignoring case
 	Issue int
+	// ID is the id of a task, or the id of a delivery as in Task.Delivery.
+	ID string
+	// Title has words, separated by spaces, that all are in the title of the task's issue, in any
+	// order and ignoring case. A part of a word matches. Tasks that were enqueued before titles were
+	// stored do not match.
+	Title string
+	// Reason is a part of Info.Reason, ignoring the case of ASCII letters.
+	Reason string
+	// From and To limit Info.Enqueued: not before From, and before To. They count in milliseconds.
+	From, To time.Time
 	// Before is the Info.Seq of the last task of the previous page; 0: start at the newest task.
 	Before int64
 	Limit  int // maximum number of tasks, at most 1000; 0 means 100
+	// Examine is the maximum number of tasks that are compared with the filter, at most
+	// MaxExamined; 0 means MaxExamined.
+	Examine int
+}
+
+// A Page is the result of Search.
+type Page struct {
+	Tasks []Info // the newest first
+	// Next is the Filter.Before with which the search continues; 0: no older task can match.
+	Next int64
+	// Examined is the number of tasks, from the newest on, that the call may compare with the filter,
+	// because no index has only the tasks that match. If the page is full, it ended earlier. 0: indexes
+	// were enough.
+	Examined int
+}
+
+// A Tally is the result of Count.
+type Tally struct {
+	N int // tasks that match
+	// Next is the Filter.Before with which the count continues; 0: all tasks were counted.
+	Next int64
 }
 
 // An Info is the state of a task, without its texts. A time is zero if it has not been reached.

@@ -92,7 +92,7 @@ func hostileLookups(s *store) {
 		_, err = s.A.Retry(ctx, text, "person")
 		s.fails("Retry", err, queue.ErrNotFound)
 		s.fails("Cancel", s.A.Cancel(ctx, text, "person"), queue.ErrNotFound)
-		for _, f := range []queue.Filter{{Agent: text}, {Repo: text}, {State: queue.State(text)}} {
+		for _, f := range []queue.Filter{{Agent: text}, {Repo: text}, {State: queue.State(text)}, {ID: text}, {Title: "x" + text}, {Reason: text}} {
 			if list, err := s.B.List(ctx, f); err != nil || len(list) > 0 {
 				s.Errorf("List: got %d, %v, want none", len(list), err)
 			}

@@ -162,6 +162,15 @@ func record(t *testing.T, s *Store, rec *recorder) {
 		{"List, of a repository", func() error { _, err := s.Queue().List(ctx, queue.Filter{Repo: "o/r"}); return err }},
 		{"List, failed", func() error { _, err := s.Queue().List(ctx, queue.Filter{State: queue.Failed}); return err }},
 		{"List", func() error { _, err := s.Queue().List(ctx, queue.Filter{}); return err }},
+		{"Search, failed", func() error {
+			_, err := s.Queue().Search(ctx, queue.Filter{State: queue.Failed, Title: "a b", Reason: "c", ID: "d"})
+			return err
+		}},
+		{"Search", func() error { _, err := s.Queue().Search(ctx, queue.Filter{Title: "a"}); return err }},
+		{"Count", func() error {
+			_, err := s.Queue().Count(ctx, queue.Filter{State: queue.Failed, Repo: "o/r"})
+			return err
+		}},
 		{"Inspect", func() error { _, err := s.Queue().Inspect(ctx, "2"); return err }},
 		{"Retry", func() error { _, err := s.Queue().Retry(ctx, "2", "person"); return err }},
 		{"AskAgain", func() error { _, err := s.Queue().AskAgain(ctx, "4", "person", "why"); return err }},

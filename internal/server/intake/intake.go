@@ -228,7 +228,11 @@ func (t *Intake) task(ctx context.Context, a Arrival, route Route, record *memor
 		Message:     message,
 		Origin:      origin,
 		Dedup:       a.Dedup,
+		Delivery:    queue.CleanText(a.Origin.Delivery),
 		HourlyLimit: t.o.HourlyLimit,
+	}
+	if a.Event.Issue != nil {
+		task.Title = a.Event.Issue.Title
 	}
 	if a.Origin.Source == queue.SourceWebhook && joinable(a.Event) {
 		task.Coalesce, task.Join = true, join(a.Event, spec)

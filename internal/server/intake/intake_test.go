@@ -223,8 +223,23 @@ func take(t *testing.T, in *intake.Intake, q *recorder, text string) string {
 		checkOrigin(t, queue.Task{Repo: d.Repo, Issue: d.Issue, Origin: d.Origin, Message: d.Message})
 	case queue.Duplicate:
 	}
+	if got.Result == queue.Added || got.Result == queue.Coalesced && f[2] != "" {
+		checkFound(t, q, got.Task, queue.Filter{ID: f[3]})
+	}
+	if got.Result == queue.Added && e.Issue != nil {
+		checkFound(t, q, got.Task, queue.Filter{Title: e.Issue.Title})
+	}
 	b.WriteByte('\n')
 	return b.String()
+}
+
+// checkFound checks that a filter matches a task.
+func checkFound(t *testing.T, q queue.Queue, id string, f queue.Filter) {
+	t.Helper()
+	list, err := q.List(t.Context(), f)
+	if err != nil || !slices.ContainsFunc(list, func(i queue.Info) bool { return i.ID == id }) {
+		t.Errorf("%+v: got %d tasks, %v, want %s", f, len(list), err, id)
+	}
 }
 
 // checkOrigin parses the event again, as the executor does.

@@ -139,6 +139,16 @@ func (q *Queue) List(ctx context.Context, f queue.Filter) ([]queue.Info, error) 
 	return call(q, func() ([]queue.Info, error) { return q.Queue.List(ctx, f) })
 }
 
+// Search implements [queue.Queue].
+func (q *Queue) Search(ctx context.Context, f queue.Filter) (queue.Page, error) {
+	return call(q, func() (queue.Page, error) { return q.Queue.Search(ctx, f) })
+}
+
+// Count implements [queue.Queue].
+func (q *Queue) Count(ctx context.Context, f queue.Filter) (queue.Tally, error) {
+	return call(q, func() (queue.Tally, error) { return q.Queue.Count(ctx, f) })
+}
+
 // Inspect implements [queue.Queue].
 func (q *Queue) Inspect(ctx context.Context, id string) (queue.Details, error) {
 	return call(q, func() (queue.Details, error) { return q.Queue.Inspect(ctx, id) })

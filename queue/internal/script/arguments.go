@@ -3,6 +3,7 @@ package script
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/org/foreman-action/queue"
@@ -67,6 +68,7 @@ func (a arguments) task(n int, id string) queue.Task {
 		Message: a.bytes("message", fmt.Sprintf(`{"task_id":%q}`, id)), Origin: a.bytes("origin", `{"event":"issues"}`),
 		Dedup: a.text("dedup", ""), Priority: a.int("priority", 0), Coalesce: a.flag("coalesce"), Join: join(a.text("join", "")),
 		HourlyLimit: a.int("limit", 0), Wait: a.duration("wait", 0),
+		Title: strings.ReplaceAll(a.text("title", ""), "+", " "), Delivery: a.text("delivery", ""),
 	}
 }
 

@@ -124,6 +124,7 @@ func calls() map[string]func(c *call) (outcome, error) {
 			return outcome{words: []string{string(got.Outcome), got.ID}, value: got}, err
 		},
 		"list":  list,
+		"count": count,
 		"watch": watch,
 		"hint":  hint,
 		"slot":  slot,
@@ -198,25 +199,72 @@ func requeue(c *call) (outcome, error) {
 	return outcome{words: orNone(words)}, err
 }
 
-// list returns the ids of the listed tasks.
-func list(c *call) (outcome, error) {
+// filter returns the filter of a line. A plus in the words of a title or of a reason stands for a space.
+func (c *call) filter() (queue.Filter, error) {
 	f := queue.Filter{
 		State: queue.State(c.args.text("state", "")), Agent: c.args.text("agent", ""), Repo: c.args.text("repo", ""),
-		Issue: c.args.int("issue", 0), Limit: c.args.int("limit", 0),
+		Issue: c.args.int("issue", 0), Limit: c.args.int("limit", 0), Examine: c.args.int("examine", 0),
+		ID: c.args.text("id", ""), Title: strings.ReplaceAll(c.args.text("title", ""), "+", " "), Reason: strings.ReplaceAll(c.args.text("reason", ""), "+", " "),
+	}
+	if from := c.args.duration("from", 1); from != 1 {
+		f.From = c.Clock.Now().Add(from)
+	}
+	if to := c.args.duration("to", 1); to != 1 {
+		f.To = c.Clock.Now().Add(to)
 	}
 	if before := c.args.text("before", ""); before != "" {
 		d, err := c.B.Inspect(c.Context(), idOf(before))
 		if err != nil {
-			return outcome{}, err
+			return f, err
 		}
 		f.Before = d.Seq
 	}
-	infos, err := c.B.List(c.Context(), f)
+	return f, nil
+}
+
+// list returns the ids of the listed tasks.
+func list(c *call) (outcome, error) {
+	f, err := c.filter()
+	if err != nil {
+		return outcome{}, err
+	}
+	page, err := c.B.Search(c.Context(), f)
 	var ids []string
-	for _, i := range infos {
+	for _, i := range page.Tasks {
 		ids = append(ids, i.ID)
 	}
-	return outcome{words: orNone(ids), value: struct{ Tasks []queue.Info }{infos}}, err
+	if again, failed := c.B.List(c.Context(), f); failed != nil || len(again) != len(page.Tasks) {
+		c.Errorf("%s: List returns %d tasks, %v", c.text, len(again), failed)
+	}
+	next, err := c.task(page.Next, err)
+	return outcome{words: orNone(ids), value: struct {
+		Tasks    []queue.Info
+		Examined int
+		Next     string
+	}{page.Tasks, page.Examined, next}}, err
+}
+
+// count returns the number of tasks that match.
+func count(c *call) (outcome, error) {
+	f, err := c.filter()
+	if err != nil {
+		return outcome{}, err
+	}
+	tally, err := c.B.Count(c.Context(), f)
+	next, err := c.task(tally.Next, err)
+	return outcome{words: []string{strconv.Itoa(tally.N)}, value: struct{ Next string }{next}}, err
+}
+
+// task returns the id of the task with a number, or an empty text for 0.
+func (c *call) task(seq int64, err error) (string, error) {
+	if err != nil || seq == 0 {
+		return "", err
+	}
+	list, err := c.B.List(c.Context(), queue.Filter{Before: seq + 1, Limit: 1})
+	if err != nil || len(list) == 0 || list[0].Seq != seq {
+		return "", fmt.Errorf("no task has the number %d: %w", seq, err)
+	}
+	return list[0].ID, nil
 }
 
 // orNone returns the words, or "none" if there are none.

@@ -47,8 +47,8 @@ type coalescing struct {
 
 func newCoalescing(d sqlstore.Dialect) coalescing {
 	return coalescing{
-		also:       "INSERT INTO task_also (dedup, seq) VALUES ($1, $2)",
-		join:       "UPDATE task SET joinable = joinable + 1, priority = CASE WHEN priority < $2 THEN $2 ELSE priority END WHERE seq = $1",
+		also:       "INSERT INTO task_also (dedup, seq, delivery) VALUES ($1, $2, $3)",
+		join:       "UPDATE task SET joinable = joinable + 1, priority = CASE WHEN priority < $2 THEN $2 ELSE priority END, title = CASE WHEN $3 = '' THEN title ELSE $3 END WHERE seq = $1",
 		joinBody:   "UPDATE task_body SET origin = $2, message = $3 WHERE seq = $1",
 		duplicates: newDuplicates(d),
 		lanes:      newLanes(d),
@@ -103,11 +103,11 @@ func (c *coalescing) joinTo(tx sqlstore.Tx, t queue.Task, n neighbour) (bool, er
 	if !ok {
 		return false, nil
 	}
-	if _, err := tx.Exec(c.join, n.seq, int64(t.Priority)); err != nil {
+	if _, err := tx.Exec(c.join, n.seq, int64(t.Priority), queue.FoldTitle(t.Title)); err != nil {
 		return false, err
 	}
 	if t.Dedup != "" {
-		if _, err := tx.Exec(c.also, t.Dedup, n.seq); err != nil {
+		if _, err := tx.Exec(c.also, t.Dedup, n.seq, t.Delivery); err != nil {
 			return false, err
 		}
 	}

@@ -17,7 +17,7 @@ import (
 type enqueuing struct {
 	insert, body, hourly string
 	exclusive            string
-	chained              bool // insert also adds the texts: $15 the message, $16 the origin
+	chained              bool // insert also adds the texts: $17 the message, $18 the origin
 	coalescing           coalescing
 	insertAll            string // insert for a list of tasks that are ready at once; empty: none
 	calls                *batch.Kind[queue.Task]
@@ -25,9 +25,9 @@ type enqueuing struct {
 
 func newEnqueuing(d sqlstore.Dialect) *enqueuing {
 	const insert = `
-INSERT INTO task (task_id, agent, repo, issue, lane, dedup, hourly, state, priority, joinable, run_at, slot, created_at, completed_at, reason)
+INSERT INTO task (task_id, agent, repo, issue, lane, dedup, hourly, state, priority, joinable, run_at, slot, created_at, completed_at, reason, title, delivery)
 SELECT $2, $3, $4, $5, $6, $7, $8, CAST($9 AS BIGINT), $10, $11, CASE WHEN CAST($9 AS BIGINT) < 6 THEN 0 WHEN $12 > {now} + $13 THEN $12 ELSE {now} + $13 END,
-  CASE WHEN $12 > {now} + $13 THEN $12 ELSE {now} + $13 END, {now}, CASE WHEN CAST($9 AS BIGINT) IN (2, 8) THEN {now} ELSE 0 END, $14
+  CASE WHEN $12 > {now} + $13 THEN $12 ELSE {now} + $13 END, {now}, CASE WHEN CAST($9 AS BIGINT) IN (2, 8) THEN {now} ELSE 0 END, $14, $15, $16
 WHERE NOT EXISTS (SELECT 1 FROM task_also a WHERE a.dedup = $7)
 ON CONFLICT DO NOTHING RETURNING seq`
 	q := &enqueuing{
@@ -39,7 +39,7 @@ ON CONFLICT DO NOTHING RETURNING seq`
 		coalescing: newCoalescing(d),
 	}
 	if q.chained {
-		q.insert = d.Expand("WITH t AS (" + insert + ") INSERT INTO task_body (seq, origin, message) SELECT seq, $16, $15 FROM t RETURNING seq")
+		q.insert = d.Expand("WITH t AS (" + insert + ") INSERT INTO task_body (seq, origin, message) SELECT seq, $18, $17 FROM t RETURNING seq")
 		q.insertAll = d.Expand(insertAll)
 		q.calls = &batch.Kind[queue.Task]{Order: 0, Join: q.addAll, Size: func(t queue.Task) int { return len(t.Message) + len(t.Origin) }}
 	}
@@ -50,10 +50,10 @@ ON CONFLICT DO NOTHING RETURNING seq`
 // of its id in the list, because a join would copy all texts.
 const insertAll = `
 WITH t AS (
-  INSERT INTO task (task_id, agent, repo, issue, lane, dedup, state, priority, joinable, slot, created_at, completed_at)
-  SELECT w.task_id, w.agent, w.repo, w.issue, w.lane, NULLIF(w.dedup, ''), CASE WHEN w.agent = '' THEN 2 ELSE 0 END, w.priority, 0, {now}, {now}, CASE WHEN w.agent = '' THEN {now} ELSE 0 END
-  FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::bigint[])
-    WITH ORDINALITY AS w(task_id, agent, repo, issue, lane, dedup, priority, n)
+  INSERT INTO task (task_id, agent, repo, issue, lane, dedup, state, priority, joinable, slot, created_at, completed_at, title, delivery)
+  SELECT w.task_id, w.agent, w.repo, w.issue, w.lane, NULLIF(w.dedup, ''), CASE WHEN w.agent = '' THEN 2 ELSE 0 END, w.priority, 0, {now}, {now}, CASE WHEN w.agent = '' THEN {now} ELSE 0 END, w.title, w.delivery
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::bigint[], $11::text[], $12::text[])
+    WITH ORDINALITY AS w(task_id, agent, repo, issue, lane, dedup, priority, title, delivery, n)
   WHERE NOT EXISTS (SELECT 1 FROM task_also a WHERE a.dedup = w.dedup) ORDER BY w.n
   ON CONFLICT DO NOTHING RETURNING seq, task_id
 ), b AS (
@@ -104,16 +104,17 @@ func (q *enqueuing) addAll(now any, tasks []queue.Task, _ bool) batch.Joined {
 	sorted := slices.SortedFunc(slices.Values(r.First), func(a, b queue.Task) int {
 		return cmp.Or(cmp.Compare(a.Dedup, b.Dedup), cmp.Compare(a.ID, b.ID))
 	})
-	var ids, agents, repos, names, dedups []string
+	var ids, agents, repos, names, dedups, titles, deliveries []string
 	var issues, priorities []int64
 	var messages, origins [][]byte
 	for _, t := range sorted {
 		ids, agents, repos = append(ids, t.ID), append(agents, t.Agent), append(repos, t.Repo)
 		names, dedups = append(names, IssueKey(t.Repo, t.Issue)), append(dedups, t.Dedup)
 		issues, priorities = append(issues, int64(t.Issue)), append(priorities, int64(t.Priority))
+		titles, deliveries = append(titles, queue.FoldTitle(t.Title)), append(deliveries, t.Delivery)
 		messages, origins = append(messages, append([]byte{}, t.Message...)), append(origins, t.Origin) // nil is NULL
 	}
-	args := []any{now, ids, agents, repos, issues, names, dedups, priorities, messages, origins}
+	args := []any{now, ids, agents, repos, issues, names, dedups, priorities, messages, origins, titles, deliveries}
 	return batch.Joined{Statement: sqlstore.Statement{Query: q.insertAll, Args: args, Each: r.ServeRow}, Served: r.Served}
 }
 
@@ -180,6 +181,7 @@ func (q *enqueuing) keep(tx sqlstore.Tx, t queue.Task, notBefore int64) (seq int
 	args := []any{
 		tx.Now(), t.ID, t.Agent, t.Repo, int64(t.Issue), IssueKey(t.Repo, t.Issue), dedup, hourly, state, int64(t.Priority),
 		sqlstore.Bool(t.Coalesce), notBefore, sqlstore.Millis(t.Wait), reason,
+		queue.FoldTitle(t.Title), t.Delivery,
 	}
 	each := sqlstore.Into(&seq)
 	if q.chained {

@@ -308,11 +308,26 @@ func (q *Queue) Backlog(ctx context.Context, n int) ([]queue.Backlog, error) {
 
 // List implements queue.Queue.
 func (q *Queue) List(ctx context.Context, f queue.Filter) ([]queue.Info, error) {
-	if !queue.IsText(f.Agent) || !queue.IsText(f.Repo) {
-		return nil, ctx.Err()
+	page, err := q.Search(ctx, f)
+	return page.Tasks, err
+}
+
+// Search implements queue.Queue.
+func (q *Queue) Search(ctx context.Context, f queue.Filter) (queue.Page, error) {
+	if !f.Texts() {
+		return queue.Page{}, ctx.Err()
 	}
-	list, err := q.verbs.read.list(ctx, q.engine, f)
-	return list, sqlstore.Wrap("list tasks", err)
+	page, err := q.verbs.read.search(ctx, q.engine, f)
+	return page, sqlstore.Wrap("list tasks", err)
+}
+
+// Count implements queue.Queue.
+func (q *Queue) Count(ctx context.Context, f queue.Filter) (queue.Tally, error) {
+	if !f.Texts() {
+		return queue.Tally{}, ctx.Err()
+	}
+	tally, err := q.verbs.read.count(ctx, q.engine, f)
+	return tally, sqlstore.Wrap("count tasks", err)
 }
 
 // Inspect implements queue.Queue.

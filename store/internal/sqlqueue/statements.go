@@ -58,8 +58,16 @@ func Statements(d sqlstore.Dialect) map[string]string {
 		"listRepoPending": {Repo: "o/r", State: queue.Pending}, "listAgent": {Agent: "a"}, "listFailed": {State: queue.Failed},
 		"listCompleted": {State: queue.Completed},
 	} {
-		out[name], _ = v.read.selection(f)
+		out[name], _ = v.read.page(f, 0)
 	}
+	for name, f := range map[string]queue.Filter{
+		"search": {Title: "a b", Reason: "c", ID: "d"}, "searchFailed": {State: queue.Failed, Title: "a"}, "searchRepo": {Repo: "o/r", Title: "a"},
+	} {
+		out[name], _ = v.read.page(f, 1)
+		out[name+"Window"], _ = windowOf(f)
+		out[name+"Count"], _ = matching(f, 1)
+	}
+	out["searchID"], _ = v.read.byID(queue.Filter{ID: "a"})
 	out["info"] += "WHERE seq = $2"
 	return out
 }

@@ -12,7 +12,7 @@
 //	requeue.go    RequeueStale, RequeueLeases, ExtendClaims
 //	retry.go      Retry, AskAgain, Cancel
 //	stats.go      Stats, Backlog
-//	list.go       List, Inspect
+//	list.go       List, Search, Count, Inspect
 //	purge.go      Purge
 //
 // Where the database runs transactions concurrently, calls at the same time of the five main

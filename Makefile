@@ -7,7 +7,10 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 LDFLAGS  := -s -w -X github.com/org/foreman-action/internal/cli.buildVersion=$(VERSION)
 FUZZTIME ?= 30s
 BENCH_N  ?= 31
-# A file to which make bench-queue also writes its table.
+# Rounds of make bench-events, and the program of the build that it compares with; empty: none.
+BENCH_ROUNDS ?= 5
+OLD ?=
+# A file to which make bench-queue and make bench-events also write their tables.
 BENCH_OUT ?=
 # The folder of the published actions that make bench times beside ours, as for import-compare;
 # empty: only node.
@@ -97,6 +100,10 @@ bench: bin/action bin/foreman ## writes docs/benchmarks.md: the whole step besid
 .PHONY: bench-queue
 bench-queue: ## the queue beside backlite, River, the disk and a bare HTTP handler
 	go -C internal/queuebench run . $(if $(BENCH_POSTGRES),-postgres '$(BENCH_POSTGRES)') $(if $(BENCH_OUT),-out $(abspath $(BENCH_OUT)))
+
+.PHONY: bench-events
+bench-events: bin/foremand ## whole events, from webhook to comment; OLD=program compares with another build of foremand, in turns
+	go -C internal/queuebench run ./events -new $(abspath bin/foremand) $(if $(OLD),-old $(abspath $(OLD))) -n $(BENCH_ROUNDS) $(if $(BENCH_OUT),-out $(abspath $(BENCH_OUT)))
 
 .PHONY: queue-races
 queue-races: ## several callers at once on every kind of queue, with 20 times the rounds of go test

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/org/foreman-action/internal/queuebench/internal/ratio"
 )
 
 // The targets.
@@ -48,7 +50,7 @@ func cell(format string, value float64) string {
 // measured. The quotient can exceed 1, because several clients share one commit to the disk.
 func ofFloor(r *results, row, floor string) float64 {
 	if ratios := r.ratio(row, floor); ratios != nil {
-		return quantile(ratios, 0.5)
+		return ratio.Quantile(ratios, 0.5)
 	}
 	if rate := r.rate(floor); rate > 0 {
 		return r.rate(row) / rate
@@ -67,9 +69,9 @@ func targets(r *results) []target {
 	var list []target
 	add := func(what, want, got string, reached bool) { list = append(list, target{what, want, got, reached}) }
 	if backlite, river := r.ratio(rowCycles, rowBacklite), r.ratio(rowCycles, rowRiver); backlite != nil {
-		least := min(quantile(backlite, 0.5), quantile(river, 0.5))
+		least := min(ratio.Quantile(backlite, 0.5), ratio.Quantile(river, 0.5))
 		add("cycles, 8 clients, in turns with backlite and River", fmt.Sprintf("%.1f times", wantCycles),
-			fmt.Sprintf("%.2f times (backlite: %s, River: %s)", least, spread(backlite), spread(river)), least >= wantCycles)
+			fmt.Sprintf("%.2f times (backlite: %s, River: %s)", least, ratio.Spread(backlite), ratio.Spread(river)), least >= wantCycles)
 	}
 	if ours := r.rate(rowCycles); ours > 0 {
 		add("the same, beside goqite as it was measured before", fmt.Sprintf("%.1f times", wantCycles),
@@ -80,30 +82,25 @@ func targets(r *results) []target {
 	}
 	if ratios := r.ratio(rowHTTPClaim, rowHTTPFloor); ratios != nil {
 		add("claims over HTTP beside a bare handler, 64 clients", fmt.Sprintf("%.0f %%", wantHTTP*100),
-			fmt.Sprintf("median %.0f %% (%.0f beside %.0f; quartiles %.0f and %.0f %% of %d pairs)", 100*quantile(ratios, 0.5),
-				r.rate(rowHTTPClaim), r.rate(rowHTTPFloor), 100*quantile(ratios, 0.25), 100*quantile(ratios, 0.75), len(ratios)),
-			quantile(ratios, 0.5) >= wantHTTP)
+			fmt.Sprintf("median %.0f %% (%.0f beside %.0f; quartiles %.0f and %.0f %% of %d pairs)", 100*ratio.Quantile(ratios, 0.5),
+				r.rate(rowHTTPClaim), r.rate(rowHTTPFloor), 100*ratio.Quantile(ratios, 0.25), 100*ratio.Quantile(ratios, 0.75), len(ratios)),
+			ratio.Quantile(ratios, 0.5) >= wantHTTP)
 	}
 	if river := r.ratio(rowClaims, rowFetches); river != nil {
 		add("single claims on PostgreSQL, 8 clients, in turns with River's single fetches", fmt.Sprintf("%.1f times", wantFetch),
-			fmt.Sprintf("%s (%.0f beside %.0f)", spread(river), r.rate(rowClaims), r.rate(rowFetches)), quantile(river, 0.5) >= wantFetch)
+			fmt.Sprintf("%s (%.0f beside %.0f)", ratio.Spread(river), r.rate(rowClaims), r.rate(rowFetches)), ratio.Quantile(river, 0.5) >= wantFetch)
 	}
 	for _, finished := range []string{"", beside100000} {
 		if ratios := r.ratio(rowPostgresCycles+finished, rowPostgresRiver+finished); ratios != nil {
 			add("cycles on PostgreSQL, 8 clients"+finished+", in turns with River", fmt.Sprintf("%.1f times", wantPeer),
-				fmt.Sprintf("%s (%.0f beside %.0f)", spread(ratios), r.rate(rowPostgresCycles+finished), r.rate(rowPostgresRiver+finished)), quantile(ratios, 0.5) >= wantPeer)
+				fmt.Sprintf("%s (%.0f beside %.0f)", ratio.Spread(ratios), r.rate(rowPostgresCycles+finished), r.rate(rowPostgresRiver+finished)), ratio.Quantile(ratios, 0.5) >= wantPeer)
 		}
 	}
 	if ratios := r.ratio(rowManyCycles, rowManyRiver); ratios != nil {
 		add("cycles on PostgreSQL, 64 clients, in turns with River", fmt.Sprintf("%.1f times", wantPeer),
-			fmt.Sprintf("%s (%.0f beside %.0f)", spread(ratios), r.rate(rowManyCycles), r.rate(rowManyRiver)), quantile(ratios, 0.5) >= wantPeer)
+			fmt.Sprintf("%s (%.0f beside %.0f)", ratio.Spread(ratios), r.rate(rowManyCycles), r.rate(rowManyRiver)), ratio.Quantile(ratios, 0.5) >= wantPeer)
 	}
 	return list
-}
-
-// spread formats the median of ratios, and their lower and upper quartiles.
-func spread(ratios []float64) string {
-	return fmt.Sprintf("median %.2f times, quartiles %.2f and %.2f of %d turns", quantile(ratios, 0.5), quantile(ratios, 0.25), quantile(ratios, 0.75), len(ratios))
 }
 
 // missed returns an error for each target that was not reached.

@@ -3,7 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
+
+	"github.com/org/foreman-action/internal/queuebench/internal/ratio"
 )
 
 // A measurement is one row of the report.
@@ -32,7 +33,7 @@ func (r *row) median(value func(sample) float64) float64 {
 	for i, s := range r.samples {
 		values[i] = value(s)
 	}
-	return quantile(values, 0.5)
+	return ratio.Quantile(values, 0.5)
 }
 
 // row returns the row with that name. If it was not measured, it returns a row without samples.
@@ -103,17 +104,4 @@ func (r *results) addRatios(rates map[string]float64) {
 			r.ratios[pair] = append(r.ratios[pair], rate/rateOfOther)
 		}
 	}
-}
-
-// quantile returns the p-quantile of the values, interpolated between the two nearest values; 0
-// without values. quantile(values, 0.5) is the median.
-func quantile(values []float64, p float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	at := p * float64(len(sorted)-1)
-	i := int(at)
-	next := sorted[min(i+1, len(sorted)-1)]
-	return sorted[i] + (next-sorted[i])*(at-float64(i))
 }

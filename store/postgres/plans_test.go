@@ -19,6 +19,7 @@ import (
 
 	"github.com/org/foreman-action/internal/postgrestest"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/queue/history"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -34,7 +35,7 @@ type recorder struct {
 func (r *recorder) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.verb != "" && regexp.MustCompile(`\b(task|write_slot)`).MatchString(d.SQL) && !slices.Contains(r.texts[r.verb], d.SQL) {
+	if r.verb != "" && regexp.MustCompile(`\b(task|write_slot|history)`).MatchString(d.SQL) && !slices.Contains(r.texts[r.verb], d.SQL) {
 		r.texts[r.verb] = append(r.texts[r.verb], d.SQL)
 	}
 	return ctx
@@ -178,6 +179,20 @@ func record(t *testing.T, s *Store, rec *recorder) {
 			_, _, err := s.Slots().TakeSlot(ctx, queue.SlotRequest{Identity: "bot", PerMinute: 80, PerHour: 500})
 			return err
 		}},
+		{"History.Record", func() error {
+			rec.as("")
+			_, err := s.engine.pool.Exec(ctx, "UPDATE task SET created_at = created_at - 600000") // only settled tasks get rows
+			rec.as("History.Record")
+			if err == nil {
+				_, err = s.History().Record(ctx)
+			}
+			return err
+		}},
+		{"History.RecordBudget", func() error { return s.History().RecordBudget(ctx, []history.Budget{{Account: "bot", Calls: 1}}) }},
+		{"History.Read", func() error {
+			_, err := s.History().Read(ctx, history.Query{Range: history.Ranges()[3]})
+			return err
+		}},
 	}
 	for _, step := range steps {
 		rec.as(step.verb)
@@ -214,6 +229,8 @@ SELECT 't' || n, 'http://' || n % 8 || '/', 'o/r' || n % 50, n % 1000, 'o/r' || 
 		"INSERT INTO task_log (seq, n, at, what, who, text) SELECT seq, 1, 1, '', '', '' FROM task WHERE task_id LIKE 't%'",
 		"INSERT INTO task_also (dedup, seq) SELECT 'also' || seq, seq FROM task WHERE task_id LIKE 't%'",
 		"INSERT INTO write_slot (identity, at) SELECT 'bot' || n % 3, n FROM generate_series(1, 3000) n",
+		"INSERT INTO history (scope, width, at, data) SELECT 'repo o/r' || n % 20, 60000, n / 20 * 60000, '{}' FROM generate_series(1, 9000) n",
+		"INSERT INTO history_budget (width, at, account, calls, remaining, quota) SELECT 60000, n * 60000, 'bot', 1, 1, 1 FROM generate_series(1, 9000) n",
 		"ANALYZE",
 		"SET plan_cache_mode = force_generic_plan",
 	} {

@@ -19,8 +19,10 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/queue/history"
 	"github.com/org/foreman-action/store"
 	"github.com/org/foreman-action/store/internal/batch"
+	"github.com/org/foreman-action/store/internal/sqlhistory"
 	"github.com/org/foreman-action/store/internal/sqlqueue"
 	"github.com/org/foreman-action/store/internal/sqlsteps"
 	"github.com/org/foreman-action/store/internal/sqlstore"
@@ -51,6 +53,7 @@ type Store struct {
 	leaders *sqlstore.Leaders
 	slots   *sqlstore.Slots
 	steps   *sqlsteps.Steps
+	history *sqlhistory.Store
 	close   func()
 }
 
@@ -96,7 +99,7 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 	d, all := sqlstore.PostgreSQL(), batch.NewEngine(e)
 	s := &Store{
 		queue: sqlqueue.New(all, d, holders{e}), records: sqlstore.NewRecords(e, d), ledgers: sqlstore.NewLedgers(e, d),
-		cursors: sqlstore.NewCursors(e, d), leaders: sqlstore.NewLeaders(e, d, o.Log), slots: sqlstore.NewSlots(e, d),
+		cursors: sqlstore.NewCursors(e, d), leaders: sqlstore.NewLeaders(e, d, o.Log), slots: sqlstore.NewSlots(e, d), history: sqlhistory.New(e, d),
 		engine: e,
 	}
 	s.steps = sqlsteps.New(all, sqlsteps.Parts{Queue: s.queue, Records: s.records, Ledgers: s.ledgers, Slots: s.slots})
@@ -133,6 +136,9 @@ func (s *Store) Slots() queue.Slots { return s.slots }
 func (s *Store) Advance(ctx context.Context, step store.Step) (store.Advanced, error) {
 	return s.steps.Advance(ctx, step)
 }
+
+// History returns the history of the tasks, as charts show it.
+func (s *Store) History() history.Store { return s.history }
 
 // Cursor returns the stored cursor of a repository's poller; nil: none. Letter case does not matter.
 func (s *Store) Cursor(ctx context.Context, repo string) ([]byte, error) {

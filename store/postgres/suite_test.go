@@ -5,6 +5,7 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/memorytest"
+	"github.com/org/foreman-action/queue/history/historytest"
 	"github.com/org/foreman-action/queue/queuetest"
 	"github.com/org/foreman-action/store/postgres"
 	"github.com/org/foreman-action/store/storetest"
@@ -72,5 +73,14 @@ func TestAdvance(t *testing.T) {
 		p := stores.lend(t)
 		s := p.a
 		return storetest.Store{Queue: s.Queue(), Slots: s.Slots(), Journal: s.Journal(), Memory: s.Memory(), Advance: s.Advance, Clock: p.clock.Load(), Atomic: true}
+	})
+}
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	stores := pairs{suite: t, schema: postgres.Server(t).Schema}
+	historytest.Run(t, func(t *testing.T) historytest.Pair {
+		p := stores.lend(t)
+		return historytest.Pair{Pair: p.conformance(), HistoryA: p.a.History(), HistoryB: p.b.History()}
 	})
 }

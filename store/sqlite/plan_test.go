@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/store/internal/sqlhistory"
 	"github.com/org/foreman-action/store/internal/sqlqueue"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
@@ -63,6 +64,7 @@ func statements() map[string]string {
 	d := sqlstore.SQLite()
 	all := sqlqueue.Statements(d)
 	maps.Copy(all, sqlstore.Statements(d))
+	maps.Copy(all, sqlhistory.Statements(d))
 	return all
 }
 

@@ -27,8 +27,10 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/queue/history"
 	"github.com/org/foreman-action/store"
 	"github.com/org/foreman-action/store/internal/batch"
+	"github.com/org/foreman-action/store/internal/sqlhistory"
 	"github.com/org/foreman-action/store/internal/sqlqueue"
 	"github.com/org/foreman-action/store/internal/sqlsteps"
 	"github.com/org/foreman-action/store/internal/sqlstore"
@@ -55,6 +57,7 @@ type Store struct {
 	leaders *sqlstore.Leaders
 	slots   *sqlstore.Slots
 	steps   *sqlsteps.Steps
+	history *sqlhistory.Store
 }
 
 // Open opens a file, and brings it to the newest version of the schema. It creates the file and
@@ -124,7 +127,7 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 	q := sqlqueue.New(all, d, h)
 	s := &Store{
 		engine: e, holders: h, queue: &tasks{q, e}, records: sqlstore.NewRecords(e, d), ledgers: sqlstore.NewLedgers(e, d),
-		cursors: sqlstore.NewCursors(e, d), leaders: sqlstore.NewLeaders(e, d, slog.New(slog.DiscardHandler)), slots: sqlstore.NewSlots(e, d),
+		cursors: sqlstore.NewCursors(e, d), leaders: sqlstore.NewLeaders(e, d, slog.New(slog.DiscardHandler)), slots: sqlstore.NewSlots(e, d), history: sqlhistory.New(e, d),
 	}
 	s.steps = sqlsteps.New(all, sqlsteps.Parts{Queue: q, Records: s.records, Ledgers: s.ledgers, Slots: s.slots})
 	return s, nil
@@ -176,6 +179,9 @@ func (s *Store) Slots() queue.Slots { return s.slots }
 func (s *Store) Advance(ctx context.Context, step store.Step) (store.Advanced, error) {
 	return s.steps.Advance(ctx, step)
 }
+
+// History returns the history of the tasks, as charts show it.
+func (s *Store) History() history.Store { return s.history }
 
 // Cursor returns the stored cursor of a repository's poller; nil: none. Letter case does not matter.
 func (s *Store) Cursor(ctx context.Context, repo string) ([]byte, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/memorytest"
+	"github.com/org/foreman-action/queue/history/historytest"
 	"github.com/org/foreman-action/queue/queuetest"
 	"github.com/org/foreman-action/store/sqlite"
 	"github.com/org/foreman-action/store/storetest"
@@ -86,5 +87,14 @@ func TestSteps(t *testing.T) {
 		clock := queuetest.NewClock()
 		s := open(t, filepath.Join(t.TempDir(), "foreman.db"), clock.Now)
 		return storetest.Store{Queue: s.Queue(), Slots: s.Slots(), Journal: s.Journal(), Memory: s.Memory(), Advance: s.Advance, Clock: clock, Atomic: true}
+	})
+}
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	historytest.Run(t, func(t *testing.T) historytest.Pair {
+		path, clock := filepath.Join(t.TempDir(), "foreman.db"), queuetest.NewClock()
+		a, b := open(t, path, clock.Now), open(t, path, clock.Now)
+		return historytest.Pair{Pair: pairOf(a, b, clock), HistoryA: a.History(), HistoryB: b.History()}
 	})
 }

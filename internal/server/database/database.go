@@ -10,6 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/queue/history"
 	"github.com/org/foreman-action/store/postgres"
 	"github.com/org/foreman-action/store/sqlite"
 )
@@ -24,6 +25,8 @@ type Store interface {
 	memory.Journal
 	Cursor(ctx context.Context, name string) ([]byte, error)
 	SaveCursor(ctx context.Context, name string, data []byte) error
+	// History returns the history of the tasks, as charts show it.
+	History() history.Store
 	// Lead runs f while this process is the leader of the processes that use the database.
 	Lead(ctx context.Context, name string, f func(context.Context) error) error
 	// Healthy returns why the database cannot be written now; nil when it can.

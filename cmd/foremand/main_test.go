@@ -56,7 +56,8 @@ const (
 //	agent FILE                  start an agent that answers every task with the decision in FILE;
 //	                            set $AGENT, and $AGENT_AT to its host and port
 //	agent secret NAME SECRET    give the agent an address of the server with this userinfo
-//	sql FILE STATEMENT          change a database directly, while the program may use it
+//	sql FILE STATEMENT          change a database directly, while the program may use it; a
+//	                            statement can be the name of a file that ends in .sql
 //	agent sync                  make the agent use the synchronous wire
 //	agent stop|page|start       make the agent unreachable, answer with a maintenance page, or work
 //	                            again

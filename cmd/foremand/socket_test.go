@@ -25,7 +25,7 @@ func TestSocketOfSystemd(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "config.yaml"), "mode: shadow\nidentity: {github_user: bot}\npolling: {enabled: false}\n"+
-		"server: {webhook_secret: "+hookSecret+", port: 1}\nqueue: {db_path: q.db, max_tasks_per_hour: 0}\nmemory: {db_path: m.db}\n"+
+		"server: {webhook_secret: "+hookSecret+", port: 1}\nqueue: {db_path: q.db, max_tasks_per_hour: 0}\n"+
 		"repos: [{owner: Codertocat, name: Hello-World, agents: [{type: issue-triage, config: {url: \"http://127.0.0.1:2\"}}]}]\n")
 	socket, url := openSocket(t)
 	event := read(t, "../../testdata/events/issues/opened.payload.json")
@@ -83,7 +83,7 @@ func TestSocketWithoutStream(t *testing.T) {
 	t.Cleanup(func() { plain.Close() })
 	for name, socket := range map[string]*os.File{"datagrams": packets, "a file": plain} {
 		dir := t.TempDir()
-		write(t, filepath.Join(dir, "config.yaml"), "mode: shadow\nidentity: {github_user: bot}\nqueue: {db_path: q.db}\nmemory: {db_path: m.db}\n")
+		write(t, filepath.Join(dir, "config.yaml"), "mode: shadow\nidentity: {github_user: bot}\nqueue: {db_path: q.db}\n")
 		server := serveOn(t, dir, socket)
 		_ = server.Wait() // the exit code is checked below
 		log := server.Stderr.(*strings.Builder).String()
@@ -99,7 +99,7 @@ func TestDescriptors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "config.yaml"), "mode: shadow\nidentity: {github_user: bot}\npolling: {enabled: false}\n"+
-		"server: {webhook_secret: "+hookSecret+", port: 1}\nqueue: {db_path: q.db}\nmemory: {db_path: m.db}\n")
+		"server: {webhook_secret: "+hookSecret+", port: 1}\nqueue: {db_path: q.db}\n")
 	socket, url := openSocket(t)
 	server := serveOn(t, dir, socket)
 	idle := make([]http.Client, 200)

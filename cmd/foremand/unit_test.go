@@ -85,14 +85,14 @@ func TestUnit(t *testing.T) {
 		for _, f := range list {
 			files = append(files, f.Name())
 		}
-		if want := []string{"memory.db", "queue.db"}; err != nil || !slices.Equal(files, want) {
+		if want := []string{"queue.db"}; err != nil || !slices.Equal(files, want) {
 			t.Errorf("the state directory has %v, want %v: %v", files, want, err)
 		}
 		for _, args := range [][]string{{"queue", "ls"}, {"backup", filepath.Join(dir, "backup")}} {
 			// The shell of an operator has none of the secrets.
 			cmd := exec.CommandContext(t.Context(), program, append(args, "--config", filepath.Join(dir, "config.yaml"))...)
 			cmd.Env = []string{"HOME=/nonexistent", programtest.RaceDetector(os.Getenv)}
-			if out, err := cmd.CombinedOutput(); err != nil || args[0] == "backup" && strings.Count(string(out), " is copied to ") != 2 {
+			if out, err := cmd.CombinedOutput(); err != nil || args[0] == "backup" && strings.Count(string(out), " is copied to ") != 1 {
 				t.Errorf("%s beside the unit: %v\n%s", args[0], err, out)
 			}
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"database/sql"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -46,7 +47,11 @@ func sqlCommand(ts *testscript.TestScript, neg bool, args []string) {
 	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
 	ts.Check(err)
 	defer db.Close()
-	_, err = db.Exec(args[1])
+	statements := args[1]
+	if strings.HasSuffix(statements, ".sql") {
+		statements = ts.ReadFile(statements)
+	}
+	_, err = db.Exec(statements)
 	ts.Check(err)
 }
 

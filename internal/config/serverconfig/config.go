@@ -117,26 +117,26 @@ func llmKeys() schema.Table {
 	}
 }
 
-// Memory configures the store of earlier decisions and actions.
+// Memory configures the store of earlier decisions and actions, which is the queue's database.
 type Memory struct {
-	DBPath string `yaml:"db_path"` // SQLite file; empty: the program's default
+	DBPath string `yaml:"db_path"` // SQLite file of earlier versions; empty: the program's default
 }
 
 func memoryKeys(spec Spec) schema.Table {
 	return schema.Table{
 		{Path: "memory", Doc: "Where the records of earlier work on issues are stored."},
-		{Path: "memory.db_path", Rule: homePath(spec.Home), Doc: "SQLite file of the memory. Absent: memory.db in the default folder of queue.db_path; with a PostgreSQL queue, that database."},
+		{Path: "memory.db_path", Rule: homePath(spec.Home), Doc: "SQLite file in which earlier versions kept the memory. The next start copies its content into the queue's file, and renames it. Absent: memory.db in the default folder of queue.db_path."},
 	}
 }
 
-// ErrLocalMemory means that several servers would share a queue, but not the memory.
-var ErrLocalMemory = errors.New("with a PostgreSQL queue the memory is in PostgreSQL, too, because a server that takes over needs the journal and the history")
+// ErrOtherMemory means that the memory would be in another database than the queue.
+var ErrOtherMemory = errors.New("the memory is in the database of the queue, because a server that takes over needs the journal and the history")
 
 func (m *Memory) check(f file, q *Queue) {
 	at := f.node("memory", "db_path")
 	f.database(at, "memory.db_path", m.DBPath)
 	if m.DBPath != "" && Postgres(string(q.URL)) && !Postgres(m.DBPath) {
-		f.Problemf(at, "memory.db_path: %v; remove this key", ErrLocalMemory)
+		f.Problemf(at, "memory.db_path: %v; remove this key", ErrOtherMemory)
 	}
 }
 

@@ -35,7 +35,7 @@ func newBackfill(ctx context.Context, o Options, c connections) (*backfill, erro
 	if o.Settings.Offline() || len(o.Settings.Server.WebhookSecrets) == 0 {
 		return nil, nil //nolint:nilnil // as documented
 	}
-	last, err := maintenance.LastPresence(ctx, c.stores.Queue)
+	last, err := maintenance.LastPresence(ctx, c.store)
 	if err != nil {
 		return nil, err
 	}

@@ -19,8 +19,9 @@ type connections struct {
 	github  *outage.Monitor // nil: GitHub is never called
 	limits  *Limits
 	account *account
-	stores  database.Stores
-	queue   queue.Queue // the queue in stores, wrapped for metrics
+	store   database.Store
+	copies  database.Copies
+	queue   queue.Queue // store, wrapped for metrics
 	waiting *proposals.List
 }
 
@@ -63,13 +64,13 @@ func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *c
 	if err != nil {
 		return connections{}, err
 	}
-	stores, err := database.OpenAll(ctx, o.Databases, o.Log)
+	store, copies, err := database.OpenServer(ctx, o.Databases, o.Log)
 	if err != nil {
 		return connections{}, err
 	}
-	c.add(stores.Close)
+	c.add(store.Close)
 	_, repos := agents(o.Settings)
-	waiting = proposals.NewList(stores.Memory, repos, o.Now)
-	q, err := meter.Queue(stores.Queue)
-	return connections{meter, monitor, limits, account, stores, q, waiting}, err
+	waiting = proposals.NewList(store, repos, o.Now)
+	q, err := meter.Queue(store)
+	return connections{meter, monitor, limits, account, store, copies, q, waiting}, err
 }

@@ -20,7 +20,8 @@ import (
 
 // A health reports the state of a server's parts.
 type health struct {
-	stores  database.Stores
+	store   database.Store
+	copies  database.Copies
 	harness *harness.Harness
 	agents  *managed.Supervisor // nil: the server starts no agents
 	polling *activePoller
@@ -35,11 +36,8 @@ type health struct {
 func (h health) check(ctx context.Context) map[string]error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	all := map[string]error{"queue": h.stores.Queue.Healthy(ctx)}
-	if h.stores.Memory != h.stores.Queue {
-		all["memory"] = h.stores.Memory.Healthy(ctx)
-	}
-	if err := h.stores.Rescued(); err != nil {
+	all := map[string]error{"queue": h.store.Healthy(ctx)}
+	if err := h.copies.Err(); err != nil {
 		all["copy of a lost database"] = &api.DegradedError{Err: err}
 	}
 	for _, l := range h.harness.Health() {

@@ -33,8 +33,8 @@ func newHarness(o Options, c connections) (*harness.Harness, error) {
 	s, q := o.Settings, o.Settings.Queue
 	agents, repos := agents(s)
 	h := harness.Options{
-		Queue: c.queue, Cursors: c.stores.Queue, Slots: c.stores.Queue,
-		Config: s.Runner, Login: c.account.login, Repos: repos, Agents: agents, Memory: c.stores.Memory, Agenda: c.stores.Memory, Journal: c.stores.Memory,
+		Queue: c.queue, Cursors: c.store, Slots: c.store,
+		Config: s.Runner, Login: c.account.login, Repos: repos, Agents: agents, Memory: c.store, Agenda: c.store, Journal: c.store,
 		NoBoxes:      len(s.Server.WebhookSecrets) == 0,
 		Authenticate: claimant, Maintainers: s.Polling.Maintainers == "include",
 		Limits: harness.Limits{

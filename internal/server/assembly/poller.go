@@ -38,13 +38,13 @@ func newPoller(o Options, c connections, take intake.Taker, active *activePoller
 			out, err := take(ctx, intake.Arrival{Event: e, Origin: queue.Origin{Source: queue.SourcePoll}, Dedup: dedup})
 			return out.Task != "", err
 		},
-		Tasks: c.queue, Memory: c.stores.Memory, Cursors: c.stores.Memory, Bot: c.account.login,
+		Tasks: c.queue, Memory: c.store, Cursors: c.store, Bot: c.account.login,
 		Ignore: s.Polling.Ignore, Maintainers: s.Polling.Maintainers == "include", Now: o.Now, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &poller{c.stores.Queue.Lead, p, active}, nil
+	return &poller{c.store.Lead, p, active}, nil
 }
 
 // run polls until ctx ends, while this process is the leader.

@@ -62,7 +62,7 @@ func Open(ctx context.Context, o Options) (srv *Server, err error) {
 	srv.parts = []part{
 		{"the API", func(ctx context.Context) error { return api.Serve(ctx, in.listeners...) }},
 		{"the loops", l.harness.Run},
-		{"the databases", func(ctx context.Context) error { return c.stores.Guard(ctx, o.Log) }},
+		{"the database", func(ctx context.Context) error { return c.store.Guard(ctx, o.Log) }},
 	}
 	if l.poller != nil {
 		srv.parts = append(srv.parts, part{"the poller", l.poller.run})
@@ -83,7 +83,7 @@ func Open(ctx context.Context, o Options) (srv *Server, err error) {
 func (srv *Server) Run(ctx context.Context) error {
 	s, log := srv.o.Settings, srv.o.Log
 	log.Info("foremand is listening", "url", srv.url, "version", srv.o.Version,
-		"queue", database.Redacted(srv.o.Databases.Queue), "memory", database.Redacted(srv.o.Databases.Memory),
+		"queue", database.Redacted(srv.o.Databases.Queue),
 		"repositories", len(s.Repos), "polls", s.Polling.Enabled, "webhook", len(s.Server.WebhookSecrets) > 0)
 	if s.Runner.Mode == config.ModeShadow {
 		log.Info("mode is shadow: decisions are planned and reported, and nothing is written", "asks_github", !s.Offline())

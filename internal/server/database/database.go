@@ -1,4 +1,4 @@
-// Package database opens the databases of the server: files of SQLite, or PostgreSQL.
+// Package database opens the database of the server: a file of SQLite, or PostgreSQL.
 package database
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/org/foreman-action/store/sqlite"
 )
 
-// A Store is an open database. It keeps tasks, records of issues, or both, and is safe for
-// concurrent use.
+// A Store is an open database with the tasks, the records of issues, the journal and the cursors. It
+// is safe for concurrent use.
 type Store interface {
 	queue.Queue
 	queue.Slots
@@ -87,15 +87,22 @@ func (s sqliteStore) Guard(ctx context.Context, log *slog.Logger) error {
 // error is a [command.FailedError].
 func Open(ctx context.Context, location string, log *slog.Logger) (Store, error) {
 	s, err := open(ctx, location, log)
-	switch {
-	case err == nil:
-		return s, nil
-	case errors.Is(err, postgres.ErrURL):
-		return nil, err
-	case errors.Is(err, queue.ErrNewer): // like a mistake in the configuration: a restart would not help
-		return nil, fmt.Errorf("%w: it was upgraded by a newer foremand; run that version, or restore a backup", err)
+	if err != nil {
+		return nil, classify(err)
 	}
-	return nil, command.Failed(err)
+	return s, nil
+}
+
+// classify adds the remedy to an error of opening a database, and makes it a [command.FailedError]
+// unless a restart would not help.
+func classify(err error) error {
+	switch {
+	case errors.Is(err, postgres.ErrURL):
+		return err
+	case errors.Is(err, queue.ErrNewer): // like a mistake in the configuration
+		return fmt.Errorf("%w: it was upgraded by a newer foremand; run that version, or restore a backup", err)
+	}
+	return command.Failed(err)
 }
 
 func open(ctx context.Context, location string, log *slog.Logger) (Store, error) {
@@ -114,61 +121,38 @@ func open(ctx context.Context, location string, log *slog.Logger) (Store, error)
 	return sqliteStore{s, parts{s.Queue(), s.Slots(), s.Memory(), s.Journal()}}, nil
 }
 
-// Stores are the databases of a server.
-type Stores struct {
-	Queue  Store // tasks
-	Memory Store // records of issues; may be the same as Queue
-
-	copies []savedCopy // copies that existed beside the databases when they were opened
+// OpenServer opens the database of a server, as [Open] does. First it moves the content of the
+// memory's file, if there is one, into the queue's file. log also receives the names of saved copies
+// of a lost database, which OpenServer returns.
+func OpenServer(ctx context.Context, at Locations, log *slog.Logger) (Store, Copies, error) {
+	copies := keepCopies(ctx, at.Queue, log)
+	if err := takeMemory(ctx, at, log); err != nil {
+		return nil, nil, err
+	}
+	s, err := Open(ctx, at.Queue, log)
+	return s, copies, err
 }
 
-// OpenAll opens the databases of a server, as [Open] does. If both locations are the same, the same
-// Store is used for both. log receives problems of the connections, and the names of saved copies
-// of lost databases.
-func OpenAll(ctx context.Context, at Locations, log *slog.Logger) (Stores, error) {
-	copies := keepCopies(ctx, at, log)
-	q, err := Open(ctx, at.Queue, log)
-	if err != nil {
-		return Stores{}, fmt.Errorf("the queue: %w", err)
-	}
-	if at.Memory == at.Queue {
-		return Stores{q, q, copies}, nil
-	}
-	m, err := Open(ctx, at.Memory, log)
-	if err != nil {
-		return Stores{}, errors.Join(fmt.Errorf("the memory: %w", err), q.Close())
-	}
-	return Stores{q, m, copies}, nil
-}
-
-// Guard waits until one of the databases can never be written to again, and returns the reason. It
-// returns nil if ctx ends first.
-func (s Stores) Guard(ctx context.Context, log *slog.Logger) error {
-	if s.Memory == s.Queue {
-		return s.Queue.Guard(ctx, log)
-	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	ended := make(chan error, 2)
-	go func() { ended <- wrap("the queue", s.Queue.Guard(ctx, log)) }()
-	go func() { ended <- wrap("the memory", s.Memory.Guard(ctx, log)) }()
-	first := <-ended
-	stop()
-	return errors.Join(first, <-ended)
-}
-
-// wrap adds the name of the database to an error.
-func wrap(which string, err error) error {
-	if err == nil {
+// takeMemory moves the content of the memory's file, which earlier versions had beside that of the
+// queue, into the queue's file.
+func takeMemory(ctx context.Context, at Locations, log *slog.Logger) error {
+	into, ok := File(at.Queue)
+	if !ok || at.Memory == "" {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", which, err)
-}
-
-// Close closes the databases.
-func (s Stores) Close() error {
-	if s.Memory == s.Queue {
-		return s.Queue.Close()
+	from, _ := File(at.Memory)
+	m, err := sqlite.Merge(ctx, into, from)
+	switch {
+	case errors.Is(err, sqlite.ErrTasks):
+		return fmt.Errorf("%w: name the file of the memory by memory.db_path or --db, or remove the key", err)
+	case errors.Is(err, sqlite.ErrInUse):
+		return command.Failed(fmt.Errorf("%w: stop the foremand that still uses it, and start this one again", err))
+	case err != nil:
+		return classify(err)
 	}
-	return errors.Join(s.Memory.Close(), s.Queue.Close())
+	if m.Kept != "" {
+		log.InfoContext(ctx, "copied the memory into the database of the queue; the old file is kept: to go back to an earlier version, stop the server, restore its backup of the queue, and rename the old file",
+			"database", into, "memory", from, "old_file", m.Kept, "records", m.Records, "ledgers", m.Ledgers, "cursors", m.Cursors)
+	}
+	return nil
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/org/foreman-action/internal/config/serverconfig"
 )
 
-// Locations are the locations of a server's databases. Each is the path of a SQLite file, with or
-// without "file:", or the URL of a PostgreSQL database, which may contain a password.
+// Locations are the location of a server's database, and that of a file of earlier versions. Each is
+// the path of a SQLite file, with or without "file:", or the URL of a PostgreSQL database, which may
+// contain a password.
 type Locations struct {
-	Queue, Memory string
+	Queue string // of the database
+	// Memory is the file in which earlier versions kept the memory; empty: none. It need not exist.
+	Memory string
 }
 
-// Folder returns the folder of the SQLite file with the tasks, or else with the memory; empty:
-// neither is in SQLite.
+// Folder returns the folder of the SQLite file; empty: the database is in PostgreSQL.
 func (l Locations) Folder() string {
-	for _, location := range []string{l.Queue, l.Memory} {
-		if path, ok := File(location); ok {
-			return filepath.Dir(path)
-		}
+	if path, ok := File(l.Queue); ok {
+		return filepath.Dir(path)
 	}
 	return ""
 }

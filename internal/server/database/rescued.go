@@ -33,28 +33,29 @@ func (c savedCopy) advice() string {
 	return "is the copy of a lost database: restore it while the server is stopped, or move it to another folder"
 }
 
-// keepCopies returns the copies beside the databases, and logs them. If there are too many, it
-// keeps the oldest and the newest, and deletes those in between.
-func keepCopies(ctx context.Context, at Locations, log *slog.Logger) (all []savedCopy) {
-	for _, location := range slices.Compact([]string{at.Queue, at.Memory}) {
-		path, ok := File(location)
-		if !ok {
-			continue
-		}
-		path = target(path) // copies are beside the target of a link
-		for _, kind := range []string{sqlite.Rescued, sqlite.SavedLog} {
-			list := findCopies(path, kind)
-			tooMany := surplus(list)
-			list = slices.DeleteFunc(list, func(path string) bool { return slices.Contains(tooMany, path) && deleteCopy(ctx, path, log) })
-			for _, path := range list {
-				c := savedCopy{path, kind == sqlite.SavedLog}
-				if !c.log {
-					log.WarnContext(ctx, "found a copy of a lost database: restore it while the server is stopped, or move it to another folder", "copy", c.path)
-				} else {
-					log.WarnContext(ctx, "found the write-ahead log of an overwritten database: SQLite cannot read it without the database; move it to another folder", "copy", c.path)
-				}
-				all = append(all, c)
+// Copies are the copies of a lost database that existed when the database was opened.
+type Copies []savedCopy
+
+// keepCopies returns the copies beside the database at a location, and logs them. If there are too
+// many, it keeps the oldest and the newest, and deletes those in between.
+func keepCopies(ctx context.Context, location string, log *slog.Logger) (all Copies) {
+	path, ok := File(location)
+	if !ok {
+		return nil
+	}
+	path = target(path) // copies are beside the target of a link
+	for _, kind := range []string{sqlite.Rescued, sqlite.SavedLog} {
+		list := findCopies(path, kind)
+		tooMany := surplus(list)
+		list = slices.DeleteFunc(list, func(path string) bool { return slices.Contains(tooMany, path) && deleteCopy(ctx, path, log) })
+		for _, path := range list {
+			c := savedCopy{path, kind == sqlite.SavedLog}
+			if !c.log {
+				log.WarnContext(ctx, "found a copy of a lost database: restore it while the server is stopped, or move it to another folder", "copy", c.path)
+			} else {
+				log.WarnContext(ctx, "found the write-ahead log of an overwritten database: SQLite cannot read it without the database; move it to another folder", "copy", c.path)
 			}
+			all = append(all, c)
 		}
 	}
 	return all
@@ -113,12 +114,11 @@ func findCopies(path, kind string) (copies []string) {
 	return copies
 }
 
-// Rescued returns an error that names a copy of a lost database; nil: there is no copy. It considers
-// only copies that were beside the databases when these were opened, and that still exist.
-func (s Stores) Rescued() error {
-	for _, c := range s.copies {
-		if _, err := os.Stat(c.path); err == nil {
-			return fmt.Errorf("%s %s", c.path, c.advice())
+// Err returns an error that names a copy that still exists; nil: there is none.
+func (c Copies) Err() error {
+	for _, one := range c {
+		if _, err := os.Stat(one.path); err == nil {
+			return fmt.Errorf("%s %s", one.path, one.advice())
 		}
 	}
 	return nil

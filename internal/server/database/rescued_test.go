@@ -45,7 +45,7 @@ func TestCopiesAreBounded(t *testing.T) {
 				saved(t, dir, tt.have(kind)...)
 			}
 			var log bytes.Buffer
-			s, err := OpenAll(t.Context(), Locations{filepath.Join(dir, "queue.db"), filepath.Join(dir, "memory.db")}, slog.New(slog.NewTextHandler(&log, nil)))
+			s, copies, err := OpenServer(t.Context(), Locations{Queue: filepath.Join(dir, "queue.db")}, slog.New(slog.NewTextHandler(&log, nil)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ func TestCopiesAreBounded(t *testing.T) {
 					t.Errorf("got  %v\nwant %v", got, want)
 				}
 			}
-			if err := s.Rescued(); err == nil || !strings.Contains(err.Error(), name(".rescued-", tt.want[0])) {
+			if err := copies.Err(); err == nil || !strings.Contains(err.Error(), name(".rescued-", tt.want[0])) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -88,18 +88,18 @@ func TestCopiesBesideTheTarget(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "queue.db"), filepath.Join(links, "link.db")); err != nil {
 		t.Skip(err)
 	}
-	first, err := OpenAll(t.Context(), Locations{filepath.Join(dir, "queue.db"), filepath.Join(dir, "queue.db")}, slog.New(slog.DiscardHandler))
+	first, _, err := OpenServer(t.Context(), Locations{Queue: filepath.Join(dir, "queue.db")}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer first.Close()
 	at := filepath.Join(links, "link.db")
-	s, err := OpenAll(t.Context(), Locations{at, at}, slog.New(slog.DiscardHandler))
+	s, copies, err := OpenServer(t.Context(), Locations{Queue: at}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if s.Rescued() == nil {
+	if copies.Err() == nil {
 		t.Error("the copy is not reported")
 	}
 }

@@ -1,4 +1,4 @@
-// Package backup is the command that copies the databases of a server.
+// Package backup is the command that copies the database of a server.
 package backup
 
 import (
@@ -17,10 +17,11 @@ import (
 	"github.com/org/foreman-action/store/sqlite"
 )
 
-const help = `Copies the queue and the memory into a folder, as queue.db and memory.db, while a server
-uses them. To restore, stop the server, replace the files by the copies,
-and remove the files beside them that end in -wal and -shm. A queue in PostgreSQL is backed up with
-PostgreSQL's own programs.`
+const help = `Copies the database into a folder, as queue.db, while a server uses it. To restore, stop the
+server, replace the file by the copy, and remove the files beside it that end in -wal and
+-shm. A database in PostgreSQL is backed up with PostgreSQL's own programs.
+
+If there is a file of the memory, which earlier versions had, it is copied as memory.db.`
 
 // Options are all that the command depends on.
 type Options struct {
@@ -35,7 +36,7 @@ func Command(env process.Env) *cobra.Command {
 	o := Options{Env: env}
 	c := &cobra.Command{
 		Use:   "backup FOLDER",
-		Short: "Copy the databases while they are in use",
+		Short: "Copy the database while it is in use",
 		Long:  help,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
@@ -50,12 +51,12 @@ func Command(env process.Env) *cobra.Command {
 	}
 	fl := c.Flags()
 	fl.StringVar(&o.Config, "config", "", "the `file` with the configuration")
-	fl.StringVar(&o.Databases.Memory, "db", "", "`file` of the memory")
-	fl.StringVar(&o.Databases.Queue, "queue-db", "", "`file` of the queue")
+	fl.StringVar(&o.Databases.Memory, "db", "", "`file` of the memory of an earlier version")
+	fl.StringVar(&o.Databases.Queue, "queue-db", "", "`file` of the database")
 	return c
 }
 
-// Run copies each database that exists.
+// Run copies each file that exists.
 func Run(ctx context.Context, o Options) error {
 	at, err := deployment.Find(ctx, o.Env, o.Config, o.Databases)
 	if err != nil {
@@ -65,16 +66,20 @@ func Run(ctx context.Context, o Options) error {
 		return errors.New("the queue is in PostgreSQL: back it up with pg_dump")
 	}
 	copied := 0
-	for _, db := range []struct{ location, name string }{{at.Queue, "queue.db"}, {at.Memory, "memory.db"}} {
-		from, ok := database.File(db.location)
-		if !ok { // the message leaves out the URL, which may contain a password
-			fmt.Fprintf(o.Env.Stderr, "the data of %s is in PostgreSQL: back it up with pg_dump\n", db.name)
+	var queue os.FileInfo // nil: none
+	for i, db := range []struct{ location, name string }{{at.Queue, "queue.db"}, {at.Memory, "memory.db"}} {
+		from, _ := database.File(db.location)
+		info, err := os.Stat(from)
+		if errors.Is(err, os.ErrNotExist) {
+			if i == 0 {
+				fmt.Fprintf(o.Env.Stderr, "there is no %s\n", from)
+			}
 			continue
 		}
-		if _, err := os.Stat(from); errors.Is(err, os.ErrNotExist) {
-			fmt.Fprintf(o.Env.Stderr, "there is no %s\n", from)
+		if os.SameFile(queue, info) {
 			continue
 		}
+		queue = info
 		to := filepath.Join(o.Folder, db.name)
 		if err := copyFile(ctx, from, to); err != nil {
 			return command.Failed(err)
@@ -83,7 +88,7 @@ func Run(ctx context.Context, o Options) error {
 		copied++
 	}
 	if copied == 0 {
-		return command.Failed(errors.New("there is nothing to back up: name the files with --queue-db and --db, or the configuration with --config"))
+		return command.Failed(errors.New("there is nothing to back up: name the file with --queue-db, or the configuration with --config"))
 	}
 	return nil
 }

@@ -38,10 +38,10 @@ func spec(env process.Env, path string) serverconfig.Spec {
 	return serverconfig.Spec{Path: path, Lookup: env.LookupEnv, Home: env.Getenv("HOME"), Database: postgres.CheckURL}
 }
 
-// Databases returns the locations of a server's databases: from non-empty flags, else from the
-// configuration, else in the user's folder for state, or in ~/.foreman if only that has databases. If
-// the queue is in PostgreSQL, the memory's default is the same database, and a file is an error. No
-// error contains a location, because it may contain a password.
+// Databases returns the location of a server's database, and that of the file in which earlier
+// versions kept the memory: from non-empty flags, else from the configuration, else in the user's
+// folder for state, or in ~/.foreman if only that has databases. With PostgreSQL there is no such
+// file, and naming one is an error. No error contains a location, because it may contain a password.
 func Databases(env process.Env, flags database.Locations, queue serverconfig.Queue, memory serverconfig.Memory) (database.Locations, error) {
 	at := database.Locations{Memory: cmp.Or(flags.Memory, memory.DBPath)}
 	if err := serverconfig.CheckLocation(flags.Memory); err != nil {
@@ -51,15 +51,21 @@ func Databases(env process.Env, flags database.Locations, queue serverconfig.Que
 	if at.Queue, err = queueOf(env, flags.Queue, queue); err != nil {
 		return database.Locations{}, err
 	}
-	switch {
-	case at.Memory == "" && serverconfig.Postgres(at.Queue):
-		at.Memory = at.Queue
-	case at.Memory == "":
-		if at.Memory, err = inFolder(env, memoryFile, "--db or memory.db_path"); err != nil {
-			return database.Locations{}, err
+	switch shared := serverconfig.Postgres(at.Queue); {
+	case at.Memory != "" && (shared || serverconfig.Postgres(at.Memory)):
+		if database.Key(at.Memory) != database.Key(at.Queue) {
+			return database.Locations{}, fmt.Errorf("find the memory: %w; remove --db or memory.db_path", serverconfig.ErrOtherMemory)
 		}
-	case serverconfig.Postgres(at.Queue) && !serverconfig.Postgres(at.Memory):
-		return database.Locations{}, fmt.Errorf("find the memory: %w; remove --db or memory.db_path", serverconfig.ErrLocalMemory)
+		at.Memory = ""
+	case at.Memory == "" && !shared:
+		if _, err := env.StateDir(); err != nil {
+			break // no earlier version could have kept it there
+		}
+		dir, err := folder(env)
+		if err != nil {
+			return database.Locations{}, fmt.Errorf("find a folder for %s: %w; name the file by --db or memory.db_path", memoryFile, err)
+		}
+		at.Memory = filepath.Join(dir, memoryFile)
 	}
 	return at, nil
 }
@@ -72,24 +78,19 @@ func queueOf(env process.Env, flag string, queue serverconfig.Queue) (string, er
 	if at := cmp.Or(flag, string(queue.URL), queue.DBPath); at != "" {
 		return at, nil
 	}
-	return inFolder(env, queueFile, "--queue-db or queue.db_path")
+	dir, err := folder(env)
+	if err != nil {
+		return "", fmt.Errorf("find a folder for %s: %w; name the file by --queue-db or queue.db_path", queueFile, err)
+	}
+	return filepath.Join(dir, queueFile), nil
 }
 
-// The files that are neither named by a flag nor configured.
+// The files that are neither named by a flag nor configured. Earlier versions kept the memory in a
+// file of its own.
 const (
 	queueFile  = "queue.db"
 	memoryFile = "memory.db"
 )
-
-// inFolder returns the path of a file in the folder of databases without a configured place. The
-// options name the file otherwise.
-func inFolder(env process.Env, name, options string) (string, error) {
-	dir, err := folder(env)
-	if err != nil {
-		return "", fmt.Errorf("find a folder for %s: %w; name the file by %s", name, err, options)
-	}
-	return filepath.Join(dir, name), nil
-}
 
 // folder returns the folder of databases without a configured place: the user's folder for state. The
 // published harness kept them in ~/.foreman, which is used if only that folder has one of them.

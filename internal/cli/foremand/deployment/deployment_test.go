@@ -1,6 +1,7 @@
 package deployment_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,8 +62,13 @@ func TestDatabases(t *testing.T) {
 			want: database.Locations{Queue: filepath.Join(home, ".local", "state", "foreman", "queue.db"), Memory: "m.db"},
 		},
 		{
+			name: "PostgreSQL for both", flags: database.Locations{Queue: "postgres://db/foreman"},
+			s:    serverconfig.Config{Memory: serverconfig.Memory{DBPath: "postgres://bot:hunter2@db/foreman"}},
+			want: database.Locations{Queue: "postgres://db/foreman"},
+		},
+		{
 			name: "PostgreSQL", flags: database.Locations{Queue: "postgres://db/foreman"},
-			want: database.Locations{Queue: "postgres://db/foreman", Memory: "postgres://db/foreman"},
+			want: database.Locations{Queue: "postgres://db/foreman"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -73,6 +79,20 @@ func TestDatabases(t *testing.T) {
 				t.Errorf("got %+v and %v, want %+v", got, err, tt.want)
 			}
 		})
+	}
+}
+
+// TestOtherMemory checks that the memory cannot be in another database.
+func TestOtherMemory(t *testing.T) {
+	t.Parallel()
+	for _, at := range []database.Locations{
+		{Queue: "q.db", Memory: "postgres://bot:hunter2@db/memory"}, {Queue: "postgres://bot:hunter2@db/queue", Memory: "m.db"},
+		{Queue: "postgres://bot:hunter2@db/queue", Memory: "postgres://bot:hunter2@db/memory"},
+	} {
+		_, err := deployment.Databases(process.Env{}.Complete(), at, serverconfig.Queue{}, serverconfig.Memory{})
+		if !errors.Is(err, serverconfig.ErrOtherMemory) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%v: got %v", at, err)
+		}
 	}
 }
 

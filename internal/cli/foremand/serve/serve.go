@@ -55,8 +55,8 @@ func Command(env process.Env) *cobra.Command {
 	}
 	deployment.RequireConfig(c, &o.Config)
 	fl := c.Flags()
-	fl.StringVar(&o.Databases.Memory, "db", "", "`file` of the memory, or postgres://… (default: as configured, else in the user's folder for state)")
-	fl.StringVar(&o.Databases.Queue, "queue-db", "", "`file` of the queue, or postgres://… (default: as configured, else in the user's folder for state)")
+	fl.StringVar(&o.Databases.Memory, "db", "", "`file` of the memory of an earlier version, whose content moves into the database (default: as configured, else in the user's folder for state)")
+	fl.StringVar(&o.Databases.Queue, "queue-db", "", "`file` of the database, or postgres://… (default: as configured, else in the user's folder for state)")
 	fl.StringVar(&o.Host, "host", "", "`address` to listen on (default: as configured, else 127.0.0.1)")
 	fl.IntVar(&o.Port, "port", -1, "`port` to listen on (default: as configured, else 8000; 0: any free one)")
 	fl.Lookup("port").DefValue = "0" // the usage text has the default

@@ -35,15 +35,14 @@ func (a attempt) outdated() string {
 // the same change.
 const settling = time.Second
 
-// changedSince reports whether data that was read shows a change of the issue after a time. Commits
-// do not count, because their authors choose the times.
+// changedSince reports whether data that was read shows a change of the issue after a time.
 func changedSince(r reads, at time.Time) bool {
 	if at.IsZero() {
 		return false
 	}
 	later := func(t time.Time) bool { return t.Sub(at) > settling }
 	if r.timeline.read && slices.ContainsFunc(r.timeline.value.Events, func(e triage.TimelineEvent) bool {
-		return later(e.At) && !slices.Contains([]string{"committed", "mentioned", "subscribed", "unsubscribed", "cross-referenced", "referenced"}, e.Kind)
+		return later(e.At) && !incidental(e.Kind)
 	}) {
 		return true
 	}

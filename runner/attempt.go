@@ -77,7 +77,7 @@ func (a attempt) identity() history.Identity {
 // planned describes the attempt for the review of its plan.
 func (a attempt) planned() plan.Attempt {
 	at := plan.Attempt{
-		Identity: a.identity(), Now: a.o.Clock.Now(), Since: a.reads.since, Resumed: a.reads.resumed, Fresh: a.reads.fresh(),
+		Identity: a.identity(), Now: a.o.Clock.Now(), Since: a.reads.since, Resumed: a.reads.resumed, Fresh: a.reads.fresh(), Untouched: a.reads.untouched,
 		Read:       a.d.Name == triage.EventSchedule && !a.first,
 		Remembers:  a.o.Memory.Store != nil && !a.o.Memory.Discards,
 		Proposes:   a.o.Memory.Store != nil && !a.o.Memory.Discards && !a.reads.fresh() && (a.reads.kept != nil || a.proposes()),

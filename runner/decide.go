@@ -636,7 +636,7 @@ func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.
 		return d, nil
 	}
 	d, err := a.withLabelsOff(d, res)
-	if err != nil || a.reads.fresh() {
+	if err != nil || a.reads.early() {
 		return d, err
 	}
 	rest := *a.d.Issue // without the labels that the decision removes anyway
@@ -773,7 +773,7 @@ func (a decider) effect(asks, retriaged bool) func(ctx context.Context, ids []st
 // takesEffect reports whether a label that the policy permits will really be added or removed. A
 // failed look-up means false.
 func (a decider) takesEffect(ctx context.Context, o outcome.Outcome, asks bool, from triage.Source) bool {
-	if !from.OverrideHumans && !a.reads.fresh() {
+	if !from.OverrideHumans && !a.reads.early() {
 		if !asks {
 			return false
 		}

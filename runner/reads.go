@@ -52,6 +52,7 @@ type reads struct {
 	}
 	seen        plan.Snapshot   // data for the review that was read before the decision
 	changed     bool            // the issue was read again, and changed after the event
+	untouched   bool            // as in current
 	asked       bool            // the agent was asked
 	record      *memory.Record  // nil: not loaded
 	kept        *memory.Record  // the record in the memory, without the changes of people since; nil: not loaded
@@ -74,6 +75,18 @@ func (r *reads) fresh() bool {
 	opened := r.d.Key() == "issues.opened" || r.d.Pull != nil && r.d.Action == "opened"
 	return r.live && opened && !r.resumed && !r.changed && r.now().Sub(r.d.Issue.CreatedAt) < freshTime
 }
+
+// found takes over the data that was read to find out how the issue is now.
+func (r *reads) found(c current) {
+	r.untouched = c.untouched
+	if c.timeline != nil {
+		r.timeline.asked, r.timeline.read, r.timeline.value = true, true, *c.timeline
+	}
+}
+
+// early reports whether nothing can have happened on the issue before, because it was just opened, or
+// because the issue shows it.
+func (r *reads) early() bool { return r.fresh() || r.untouched && !r.resumed }
 
 // Timeline returns the history of the issue. It is empty if its end cannot be found.
 func (r *reads) Timeline(ctx context.Context) (triage.Timeline, error) {
@@ -182,6 +195,9 @@ func (r *reads) Record(ctx context.Context) memory.Record {
 		r.warned = true
 		r.warn("memory: %v; earlier tasks are taken from the issue's timeline", err)
 	}
+	if r.early() {
+		return rec
+	}
 	h, ok := r.History(ctx)
 	if !ok {
 		return rec
@@ -238,7 +254,7 @@ func (r *reads) load(ctx context.Context, rec memory.Record) (memory.Record, err
 // memory.
 func (r *reads) RecordOrRebuild(ctx context.Context) memory.Record {
 	rec := r.Record(ctx)
-	if r.memory.Store != nil || r.fresh() {
+	if r.memory.Store != nil || r.early() {
 		return rec
 	}
 	if h, ok := r.History(ctx); ok {

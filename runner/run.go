@@ -70,7 +70,8 @@ func (r *Runner) run(ctx context.Context, id TaskIdentity, d triage.Delivery, g 
 // the result of [Task]. m is its decision, nil if no agent was asked. Options.Agent.Name is the
 // agent's name; the agent is not asked again. The rules are evaluated first, as in Run.
 //
-// The decision may be old, so the issue is read again. A decision for another task, or one with too
+// The decision may be old. So the timeline is read, which shows whether the issue is still as in the event,
+// or the issue is read again. A decision for another task, or one with too
 // many actions, is an error. Then none of its actions is carried out.
 func (r *Runner) Apply(ctx context.Context, id TaskIdentity, d triage.Delivery, m *protocol.DecisionMessage) (Report, error) {
 	given := &given{message: m}
@@ -121,7 +122,8 @@ func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, err
 		rep.skip(why)
 		return rep, nil
 	}
-	d, err := complete(ctx, s, d, g)
+	now, err := complete(ctx, s, d, g)
+	d = now.event
 	switch {
 	case errors.Is(err, triage.ErrGone) && d.Happened():
 		rep.skip(triage.ErrGone.Error())
@@ -136,6 +138,7 @@ func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, err
 		return rep, nil
 	}
 	a := newAttempt(s, d, g, rep.warnf)
+	a.reads.found(now)
 	rec := recorder{attempt: a}
 	kept := rec.resume(ctx)
 	var dec decided
@@ -176,22 +179,23 @@ func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, err
 }
 
 // complete returns the event with its issue. It fetches the issue if the event contains only the
-// number. If the decision was made earlier, it fetches the issue again, unless the decision writes
-// nothing and there are no rules.
-func complete(ctx context.Context, s setup, d triage.Delivery, g *given) (triage.Delivery, error) {
+// number. If the decision was made earlier, it finds out whether the issue is still as in the event,
+// unless the decision writes nothing and there are no rules.
+func complete(ctx context.Context, s setup, d triage.Delivery, g *given) (current, error) {
 	switch {
 	case d.Issue == nil && d.Name == triage.EventSchedule:
-		return d, errors.New("a scheduled run has no issue: use Sweep")
+		return current{event: d}, errors.New("a scheduled run has no issue: use Sweep")
 	case d.Issue == nil && s.o.Host.Issues == nil:
-		return d, fmt.Errorf("fetch issue %s: %w", d.Ref(), triage.ErrNeedsHost)
+		return current{event: d}, fmt.Errorf("fetch issue %s: %w", d.Ref(), triage.ErrNeedsHost)
 	case d.Issue == nil:
-		return fetch(ctx, s, d)
+		d, err := fetch(ctx, s, d)
+		return current{event: d}, err
 	case g == nil || s.o.Host.Issues == nil || d.Pull != nil:
-		return d, nil
+		return current{event: d}, nil
 	case g.message != nil && !g.message.Decision.Writes() && s.c.Rules.Len() == 0:
-		return d, nil
+		return current{event: d}, nil
 	}
-	return fetch(ctx, s, d)
+	return confirm(ctx, s, d, *g)
 }
 
 // fetch returns the event with the current issue.

@@ -20,7 +20,12 @@ func TestOutage(t *testing.T) {
 	t.Parallel()
 	const one, every = "/repos/*/*/issues/1", "/repos/*/*/issues/*"
 	fault := func(f githubtest.Fault) func(*rig) {
-		return func(r *rig) { r.gh.Fault(f) }
+		return func(r *rig) {
+			if r.gh.Fault(f); f.Path != "" {
+				f.Path += "/timeline"
+				r.gh.Fault(f)
+			}
+		}
 	}
 	tests := []struct {
 		name  string
@@ -89,7 +94,9 @@ func TestOutage(t *testing.T) {
 func TestOutageEnds(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
-		r.gh.Fault(githubtest.Fault{Status: 500, Path: fmt.Sprintf("/repos/%s/issues/1", repo)})
+		for _, path := range []string{"", "/timeline"} {
+			r.gh.Fault(githubtest.Fault{Status: 500, Path: fmt.Sprintf("/repos/%s/issues/1%s", repo, path)})
+		}
 		r.enqueue(1)
 		r.complete(1, comment)
 		r.start()

@@ -66,13 +66,13 @@ func TestRestored(t *testing.T) {
 // each time with a journal and without. No write is repeated, and none is missing.
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	for n := range 14 {
+	for n := range 12 {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			onBoth(t, func(r *rig) {
 				n := n
-				if n >= 7 {
-					n, r.journal, r.config = n-7, nil, "policy: {comment_interval: 0s}\n"
+				if n >= 6 {
+					n, r.journal, r.config = n-6, nil, "policy: {comment_interval: 0s}\n"
 				}
 				r.enqueue(1)
 				r.complete(1, addLabel, comment, `{"type":"assign","assignees":["alice"]}`)
@@ -89,7 +89,7 @@ func TestCrash(t *testing.T) {
 				dying.renews.Store(true) // until it is killed, which is simulated at the call that is cut
 				time.Sleep(time.Minute)
 				dying.renews.Store(false)
-				if got := len(r.gh.Log()); got < min(n+1, 6) {
+				if got := len(r.gh.Log()); got < min(n+1, 5) {
 					t.Errorf("got %d calls", got)
 				}
 				r.q = whole

@@ -62,5 +62,5 @@ func unreachable(rep runner.Report, err error) bool {
 	if errors.Is(err, triage.ErrGone) {
 		return false // other issues may be there
 	}
-	return err != nil && rep.IssueURL == "" && !permanent(err) && (status == 0 || status == http.StatusUnauthorized || status >= 500)
+	return err != nil && rep.IssueURL == "" && rep.Decision == "" && !permanent(err) && (status == 0 || status == http.StatusUnauthorized || status >= 500)
 }

@@ -23,6 +23,9 @@ type Attempt struct {
 	// Fresh means that nothing has happened on the issue before, except by others who got the same
 	// event. Then its timeline is read only before a comment. Fresh is ignored if Resumed is set.
 	Fresh bool
+	// Untouched means that the issue was read for the task and shows that nothing has happened on it since
+	// it was opened. Then its timeline is not read. Untouched is ignored if Resumed is set.
+	Untouched bool
 	// Read means that the issue was read for the task, instead of being taken from an event. So
 	// nothing has happened on it after its UpdatedAt.
 	Read bool

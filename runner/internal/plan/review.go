@@ -248,11 +248,15 @@ func (r *reviewer) overrides() bool {
 	}
 	// A closed issue is not as it was opened.
 	reopens := func(s *Step) bool { _, ok := s.Effect.(effect.Reopen); return ok && !s.Source.OverrideHumans }
-	fresh := r.a.Fresh && (r.issue.State != "closed" || !r.open(reopens)) // people have not decided anything yet, even if the timeline is read
+	untouched := r.a.Untouched && !r.Resumed
+	fresh := (r.a.Fresh || untouched) && (r.issue.State != "closed" || !r.open(reopens)) // people have not decided anything yet, even if the timeline is read
 	if fresh && !r.Resumed && !r.open(answered) {
 		return true
 	}
 	timeline := r.seen.Timeline
+	if untouched && timeline == nil {
+		timeline = &triage.Timeline{Complete: true}
+	}
 	switch needed := r.open(matters); {
 	case needed && timeline == nil:
 		r.need.Timeline = true

@@ -1,0 +1,151 @@
+package background_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
+)
+
+// The calls of the tables below, about issue 7.
+const (
+	readIssue    = "GET issues/7"
+	readTimeline = "GET issues/7/timeline"
+	lookUpDocs   = "GET labels/docs"
+	listLabels   = "GET labels"
+	postLabels   = "POST issues/7/labels"
+	postComment  = "POST issues/7/comments"
+)
+
+// An eventCase is an event about issue 7, and what happens on the issue after it.
+type eventCase struct {
+	name   string
+	event  string // name and action
+	then   func(r *githubtest.Repo)
+	opened time.Duration // age of the issue
+	wait   time.Duration // until the decision arrives
+	config string
+	do     []string // the actions of the decision
+	want   []string
+}
+
+// eventCalls returns the calls of an event.
+func (r *rig) eventCalls(tt eventCase) []string {
+	r.t.Helper()
+	gh := r.gh.Repo(repo)
+	created := time.Now().Add(-tt.opened)
+	gh.AddIssue(githubtest.Issue{Number: 7, Author: "mona", CreatedAt: created})
+	name, action, _ := strings.Cut(tt.event, ".")
+	extra := ""
+	if name == triage.EventIssueComment {
+		id := gh.AddComment(7, "mona", "It still breaks.")
+		extra = fmt.Sprintf(`,"comment":{"id":%d,"body":"It still breaks.","user":{"login":"mona","type":"User"},"created_at":%[2]q,"updated_at":%[2]q}`, id, time.Now().UTC().Format(time.RFC3339))
+	}
+	if action == "edited" {
+		gh.EditAs("mona", 7, "so")
+	}
+	issue := r.gh.Issue(repo, 7)
+	updated := created
+	if action != "opened" {
+		updated = time.Now()
+	}
+	payload := fmt.Appendf(nil, `{"action":%q,"repository":{"full_name":%q},"sender":{"login":"mona","type":"User"},
+		"issue":{"number":7,"title":%q,"body":%q,"state":"open","user":{"login":"mona"},"labels":[],"comments":%d,"created_at":%q,"updated_at":%q}%s}`,
+		action, repo, issue.Title, issue.Body, len(issue.Comments), created.UTC().Format(time.RFC3339), updated.UTC().Format(time.RFC3339), extra)
+	e, err := triage.ParseEvent(triage.EventSource{Name: name, Payload: payload})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	m, err := runner.Task(e, runner.TaskSpec{ID: id(7)})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	message, err := protocol.Encode(m)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.enqueue(7, func(t *queue.Task) { t.Message, t.Origin = message, fmt.Appendf(nil, `{"event":%q}`, name) })
+	time.Sleep(tt.wait)
+	if tt.then != nil {
+		tt.then(gh)
+	}
+	r.gh.ResetCalls()
+	kind := protocol.LabelAndRespond
+	if len(tt.do) == 0 {
+		kind = protocol.Skip
+	}
+	r.decide(7, decision(7, kind, tt.do...))
+	r.start()
+	time.Sleep(time.Second)
+	synctest.Wait()
+	r.is(7, queue.Done)
+	var calls []string
+	for _, line := range r.gh.Log() {
+		method, path, _ := strings.Cut(line, " ")
+		path, _, _ = strings.Cut(strings.TrimPrefix(path, "/repos/"+repo+"/"), " ")
+		calls = append(calls, method+" "+path)
+	}
+	return calls
+}
+
+const ruled = "rules: [{id: a, on: issues.opened, then: [{add_label: docs}, {comment: hello}]}]\n"
+
+// TestEventCalls lists the calls to GitHub of each kind of event, with a server that remembers no label.
+func TestEventCalls(t *testing.T) {
+	t.Parallel()
+	both := []string{addLabel, comment}
+	two := []string{addLabel, `{"type":"add_label","label":"bug"}`}
+	writes := func(reads ...string) []string { return append(reads, postLabels, postComment) }
+	bot := func(name string) func(r *githubtest.Repo) {
+		return func(r *githubtest.Repo) { r.LabelAs("renovate[bot]", 7, name) }
+	}
+	tests := []eventCase{
+		{name: "opened", event: "issues.opened", do: both, want: writes(readTimeline, lookUpDocs)},
+		{name: "opened, decided late", event: "issues.opened", wait: time.Hour, do: both, want: writes(readTimeline, lookUpDocs)},
+		{name: "opened, two labels", event: "issues.opened", do: two, want: []string{readTimeline, listLabels, postLabels}},
+		{name: "opened, a comment", event: "issues.opened", do: []string{comment}, want: []string{readTimeline, postComment}},
+		{name: "opened, nothing to do", event: "issues.opened"},
+		{name: "opened, labelled meanwhile", event: "issues.opened", wait: time.Minute, then: bot("bug"), do: both, want: writes(readTimeline, readIssue, lookUpDocs)},
+		{name: "opened, with rules", event: "issues.opened", config: ruled, do: []string{`{"type":"add_label","label":"bug"}`}, want: append(writes(readTimeline, listLabels), postLabels)},
+		{name: "opened, with rules, decided late", event: "issues.opened", wait: time.Hour, config: ruled, do: []string{closeIt}, want: writes(readIssue, lookUpDocs)},
+		{name: "opened, by rules", event: "issues.opened", config: ruled, want: writes(readIssue, lookUpDocs)},
+		{name: "opened, by rules, late", event: "issues.opened", wait: time.Hour, config: ruled, want: writes(readIssue, lookUpDocs)},
+		{name: "opened, by rules, labelled meanwhile", event: "issues.opened", wait: time.Minute, then: bot("bug"), config: ruled, want: writes(readIssue, readTimeline, lookUpDocs)},
+		{name: "opened, by rules, edited meanwhile", event: "issues.opened", wait: time.Minute, then: func(r *githubtest.Repo) { r.EditAs("mona", 7, "new") },
+			config: ruled, want: writes(readIssue, readTimeline, lookUpDocs)},
+		{name: "opened, by rules, commented meanwhile", event: "issues.opened", wait: time.Minute, then: func(r *githubtest.Repo) { r.AddComment(7, "ann", "me too") },
+			config: ruled, want: writes(readIssue, readTimeline, lookUpDocs)},
+		{name: "edited", event: "issues.edited", opened: time.Hour, do: []string{addLabel}, want: []string{readTimeline, lookUpDocs, postLabels}},
+		{name: "edited, with rules", event: "issues.edited", opened: time.Hour, config: ruled, do: []string{addLabel}, want: []string{readTimeline, lookUpDocs, postLabels}},
+		{name: "edited, with rules, decided late", event: "issues.edited", opened: time.Hour, wait: 6 * time.Minute, config: ruled, do: []string{addLabel}, want: []string{readIssue, readTimeline, lookUpDocs, postLabels}},
+		{name: "commented", event: "issue_comment.created", opened: time.Hour, do: both, want: writes(readTimeline, lookUpDocs)},
+		{name: "commented, and by another", event: "issue_comment.created", opened: time.Hour, wait: time.Minute,
+			then: func(r *githubtest.Repo) { r.AddComment(7, "ann", "me too") }, do: both, want: writes(readTimeline, readIssue, lookUpDocs)},
+		{name: "commented, closed meanwhile", event: "issue_comment.created", opened: time.Hour, wait: time.Minute,
+			then: func(r *githubtest.Repo) { r.CloseAs("mona", 7, "completed") }, do: both, want: writes(readTimeline, readIssue, lookUpDocs)},
+		{name: "commented, unlabelled meanwhile", event: "issue_comment.created", opened: time.Hour, wait: time.Minute,
+			then: func(r *githubtest.Repo) { r.LabelAs("ann", 7, "docs").UnlabelAs("ann", 7, "docs") }, do: both, want: []string{readTimeline, readIssue, postComment}},
+		{name: "commented, nothing to do", event: "issue_comment.created", opened: time.Hour},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(r *rig) {
+				r.config = tt.config
+				if diff := cmp.Diff(tt.want, slices.Clip(r.eventCalls(tt))); diff != "" {
+					t.Errorf("calls (-want +got):\n%s\n%s", diff, r.log())
+				}
+			})
+		})
+	}
+}

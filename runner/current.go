@@ -1,0 +1,108 @@
+package runner
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/runner/internal/outcome"
+	"github.com/org/foreman-action/triage"
+)
+
+// A current issue is the issue of an event as it is now, with the data that shows it.
+type current struct {
+	event triage.Delivery
+	// timeline is the timeline of the issue, which was read for this; nil: it was not.
+	timeline *triage.Timeline
+	// untouched means that nothing has happened on the issue since it was opened: the issue was read,
+	// and its fields show it.
+	untouched bool
+}
+
+// confirm returns the event of a given decision with the issue as it is now. An agent's decision needs
+// the timeline anyway, which shows whether the issue in the event is still current. Only if it is not,
+// or if the text of an issue matters that may have been edited, the issue is read, too.
+func confirm(ctx context.Context, s setup, d triage.Delivery, g given) (current, error) {
+	c := current{event: d}
+	if s.byTimeline(d, g) {
+		now := s.o.Clock.Now()
+		// After an error the issue is read, and the review reads the timeline again and returns its error.
+		if t, err := s.o.Host.Issues.Timeline(ctx, d.Ref()); err == nil {
+			if c.timeline = &t; unchanged(d, t) {
+				c.event.At, c.event.Fetched = d.Time(), now
+				return c, nil
+			}
+		}
+	}
+	var err error
+	if c.event, err = fetch(ctx, s, d); err != nil {
+		return c, err
+	}
+	c.untouched = s.id.First && d.Key() == "issues.opened" && d.Issue != nil && untouched(*d.Issue, *c.event.Issue)
+	return c, nil
+}
+
+// byTimeline reports whether the timeline of the issue is read instead of the issue. It does not show
+// edits of the issue's body. These matter only to rules, for which a text is current for as long as an
+// event is not late. An earlier attempt may have changed the issue itself.
+func (s setup) byTimeline(d triage.Delivery, g given) bool {
+	return s.id.First && d.Happened() && d.Issue != nil && d.Fetched.IsZero() && !d.Time().IsZero() &&
+		g.message != nil && g.message.Decision.Writes() && len(g.message.Actions) > 0 &&
+		(s.c.Rules.Len() == 0 || !d.Late(s.o.Clock.Now()))
+}
+
+// unchanged reports whether a timeline proves that the issue in an event is the current one, except
+// for its body. Times on a timeline have seconds, so what happened in the second of the event counts as
+// later unless the event contains its result.
+func unchanged(d triage.Delivery, t triage.Timeline) bool {
+	at := d.Time().Truncate(time.Second)
+	if !t.Complete && (len(t.Events) == 0 || !t.Events[0].At.Before(at)) {
+		return false // older events that were not read may be later than the event
+	}
+	return !slices.ContainsFunc(t.Events, func(e triage.TimelineEvent) bool {
+		return !e.At.Before(at) && !incidental(e.Kind) && !shows(d, e)
+	})
+}
+
+// incidental reports whether events of a kind change nothing on the issue. The time of a commit is
+// its author's choice.
+func incidental(kind string) bool {
+	return slices.Contains([]string{"committed", "mentioned", "subscribed", "unsubscribed", "cross-referenced", "referenced"}, kind)
+}
+
+// shows reports whether the issue in an event already has the result of a change on the timeline.
+func shows(d triage.Delivery, e triage.TimelineEvent) bool {
+	i := d.Issue
+	switch e.Kind {
+	case "labeled", "unlabeled":
+		return outcome.NamesOf(i.Labels).Has(e.Label) == (e.Kind == "labeled")
+	case "assigned", "unassigned":
+		return outcome.NamesOf(i.Assignees).Has(e.Assignee) == (e.Kind == "assigned")
+	case "milestoned":
+		return i.Milestone == e.Milestone
+	case "demilestoned":
+		return i.Milestone == ""
+	case "issue_type_added", "issue_type_changed":
+		return strings.EqualFold(i.Type, e.IssueType)
+	case "issue_type_removed":
+		return i.Type == ""
+	case "closed":
+		return i.State == "closed"
+	case "reopened":
+		return i.State == "open"
+	case "locked", "unlocked":
+		return i.Locked == (e.Kind == "locked")
+	case "commented":
+		return d.Comment.ID != 0 && e.ID == d.Comment.ID
+	}
+	return false
+}
+
+// untouched reports whether nothing has happened on an issue since it was opened. was is the issue in
+// the event opened, and now the current one. Every act on an issue changes its UpdatedAt.
+func untouched(was, now triage.Issue) bool {
+	return !now.CreatedAt.IsZero() && now.UpdatedAt.Equal(now.CreatedAt) && was.UpdatedAt.Equal(now.UpdatedAt) &&
+		now.Comments == 0 && now.State == was.State && now.Locked == was.Locked && now.Milestone == was.Milestone && now.Type == was.Type &&
+		slices.Equal(now.Labels, was.Labels) && slices.Equal(now.Assignees, was.Assignees)
+}

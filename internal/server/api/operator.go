@@ -11,6 +11,7 @@ import (
 	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/budget"
+	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/internal/server/request"
 	"github.com/org/foreman-action/internal/server/response"
 	"github.com/org/foreman-action/queue"
@@ -39,6 +40,7 @@ type agentStatus struct {
 
 // An operatorHandler shows the queue to operators and changes the state of tasks for them.
 type operatorHandler struct {
+	filter  filter.Parser
 	queue   queue.Queue
 	budget  func() budget.Report                                      // nil: not found
 	read    func(ctx context.Context) (unchanged []string, err error) // nil: not found

@@ -36,6 +36,9 @@ type handlers struct {
 func (h handlers) routes() map[string]route {
 	t := map[string]route{
 		"GET /queue/status":                {access.Operators, h.operators.status},
+		"GET /queue/tasks":                 {access.Operators, h.operators.list},
+		"GET /queue/count":                 {access.Operators, h.operators.count},
+		"POST /queue/bulk":                 {access.Operators, h.operators.bulk},
 		"POST /queue/tasks/{id}/retry":     {access.Operators, h.operators.retry},
 		"POST /queue/tasks/{id}/ask-again": {access.Operators, h.operators.askAgain},
 		"POST /queue/tasks/{id}/cancel":    {access.Operators, h.operators.cancel},

@@ -24,6 +24,7 @@ import (
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/budget"
+	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/loglimit"
 	"github.com/org/foreman-action/internal/server/request"
@@ -63,6 +64,9 @@ type Options struct {
 	// Health returns the server's dependencies by name, each with its error or nil. After a
 	// [DegradedError] the server stays ready. Health must return quickly. Nil: no dependencies.
 	Health func(ctx context.Context) map[string]error
+	// GitHub is the address of GitHub's web pages, whose issues operators search for; empty:
+	// https://github.com.
+	GitHub string
 	// Budget returns the calls to GitHub, for operators. Nil: GitHub is never called.
 	Budget func() budget.Report
 	// Reload reads the configuration again, for operators, and returns the keys whose new values need
@@ -134,7 +138,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.handle(handlers{
 		agents:    o.Agents,
-		operators: &operatorHandler{o.Queue, o.Budget, o.Reload, o.Observe, o.Now, o.Log},
+		operators: &operatorHandler{filter.Parser{GitHub: o.GitHub, Now: o.Now}, o.Queue, o.Budget, o.Reload, o.Observe, o.Now, o.Log},
 		health:    &healthHandler{check: o.Health, note: o.Note, now: o.Now, warnings: warnings, log: o.Log},
 		webhook:   webhook,
 		metrics:   o.Metrics,

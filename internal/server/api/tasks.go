@@ -1,0 +1,210 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/bulk"
+	"github.com/org/foreman-action/internal/server/filter"
+	"github.com/org/foreman-action/internal/server/request"
+	"github.com/org/foreman-action/internal/server/response"
+	"github.com/org/foreman-action/internal/server/taskjson"
+)
+
+// A taskList is the answer to GET /queue/tasks.
+type taskList struct {
+	Tasks []taskjson.Task `json:"tasks"`
+	// Next is the parameter "before" of the next page; null: there are no older tasks that could match.
+	Next *int64 `json:"next"`
+	// Examined is how many tasks the server compared with the filter; 0: an index has those that match.
+	Examined int `json:"examined"`
+}
+
+// A taskCount is the answer to GET /queue/count, and to a dry run.
+type taskCount struct {
+	Count int `json:"count"`
+	// Next is the parameter "before" with which the count continues; null: all tasks were counted.
+	Next *int64 `json:"next"`
+}
+
+// A bulkResult is the answer to POST /queue/bulk.
+type bulkResult struct {
+	Changed  int           `json:"changed"`
+	Skipped  int           `json:"skipped"` // tasks whose state no longer allowed it
+	Failed   int           `json:"failed"`
+	Failures []bulkFailure `json:"failures"` // the first failed tasks
+	// Next is the field "before" with which the act continues; null: it is complete.
+	Next *int64 `json:"next"`
+	// Detail is why the act stopped early; empty: it did not.
+	Detail string `json:"detail,omitempty"`
+}
+
+type bulkFailure struct {
+	ID     string `json:"task_id"`
+	Detail any    `json:"detail"` // as in the answer to a request for this task alone
+}
+
+// bulkTime limits the time of a bulk act. The rest of the act is another request.
+const bulkTime = 20 * time.Second
+
+// list answers with a page of the tasks that match the filter in the query.
+func (h *operatorHandler) list(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
+	f, err := h.filter.ParseAll(r.URL.Query())
+	if err != nil {
+		return unprocessable(err)
+	}
+	page, err := h.queue.Search(r.Context(), f)
+	if err != nil {
+		return err
+	}
+	response.JSON(w, r, http.StatusOK, taskList{taskjson.List(page.Tasks), optional(page.Next), page.Examined})
+	return nil
+}
+
+// count answers with the number of the tasks that match the filter in the query.
+func (h *operatorHandler) count(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
+	f, err := h.filter.ParseAll(r.URL.Query())
+	if err != nil {
+		return unprocessable(err)
+	}
+	tally, err := h.queue.Count(r.Context(), f)
+	if err != nil {
+		return err
+	}
+	response.JSON(w, r, http.StatusOK, taskCount{tally.N, optional(tally.Next)})
+	return nil
+}
+
+// bulk changes the tasks that match a filter, or counts them.
+func (h *operatorHandler) bulk(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
+	body, err := request.ReadObject(w, r, request.MaxSmall)
+	if err != nil {
+		return err
+	}
+	act, dry, err := h.act(body)
+	if err != nil {
+		return unprocessable(err)
+	}
+	if dry {
+		tally, err := h.queue.Count(r.Context(), act.Filter)
+		if err != nil {
+			return err
+		}
+		response.JSON(w, r, http.StatusOK, taskCount{tally.N, optional(tally.Next)})
+		return nil
+	}
+	act.By = cmp.Or(caller.Name, "somebody on this machine")
+	ctx, cancel := context.WithTimeout(r.Context(), bulkTime)
+	defer cancel()
+	result, err := bulk.Run(ctx, h.queue, act)
+	h.observe.Report(observe.Observation{Event: observe.OperatorChanged, Status: string(act.Verb), N: result.Changed})
+	if n := result.Skipped + result.Failed; n > 0 {
+		h.observe.Report(observe.Observation{Event: observe.OperatorChanged, Status: string(act.Verb), N: n, Err: errNotChanged})
+	}
+	if result.Changed+result.Skipped+result.Failed > 0 {
+		h.log.LogAttrs(r.Context(), slog.LevelInfo, "tasks changed by an operator", slog.String("verb", string(act.Verb)), slog.String("filter", logText(filter.Values(act.Filter).Encode())),
+			slog.Int("changed", result.Changed), slog.Int("skipped", result.Skipped), slog.Int("failed", result.Failed), slog.String("by", act.By))
+	}
+	out := bulkResult{Changed: result.Changed, Skipped: result.Skipped, Failed: result.Failed, Failures: []bulkFailure{}, Next: optional(result.Next)}
+	for _, f := range result.Failures {
+		out.Failures = append(out.Failures, bulkFailure{f.ID, errorOf(f.Err).Detail})
+		h.log.LogAttrs(r.Context(), slog.LevelError, "a task could not be changed", slog.String("task", logText(f.ID)), slog.Any("error", f.Err))
+	}
+	switch {
+	case err != nil && r.Context().Err() == nil && errors.Is(err, context.DeadlineExceeded):
+		out.Detail = "the time for one request is over; continue with next"
+	case err != nil:
+		return err
+	}
+	response.JSON(w, r, http.StatusOK, out)
+	return nil
+}
+
+// errNotChanged is the outcome of tasks that a bulk act did not change.
+var errNotChanged = errors.New("not changed")
+
+// act returns the act that a body describes, and whether it is a dry run.
+func (h *operatorHandler) act(body request.Object) (a bulk.Act, dry bool, err error) {
+	var in struct {
+		Verb   bulk.Verb                  `json:"verb"`
+		Filter map[string]json.RawMessage `json:"filter"`
+		IDs    []string                   `json:"ids"`
+		Reason string                     `json:"reason"`
+		Limit  int                        `json:"limit"`
+		Before int64                      `json:"before"`
+		DryRun bool                       `json:"dry_run"`
+	}
+	if err := decodeStrict(body.Data, &in); err != nil {
+		return a, false, err
+	}
+	v := url.Values{}
+	for key, value := range in.Filter {
+		var text string
+		if json.Unmarshal(value, &text) != nil {
+			var n int64
+			if err := json.Unmarshal(value, &n); err != nil {
+				return a, false, errors.New("filter: want an object of texts and numbers")
+			}
+			text = strconv.FormatInt(n, 10)
+		}
+		v.Set(key, text)
+	}
+	a = bulk.Act{Verb: in.Verb, IDs: in.IDs, Limit: in.Limit, Reason: in.Reason}
+	if a.Filter, err = h.filter.ParseAll(v); err != nil {
+		return a, false, err
+	}
+	if a.Filter.Limit != 0 || a.Filter.Before != 0 {
+		return a, false, errors.New("filter: before and limit are fields beside the filter")
+	}
+	switch {
+	case in.Filter == nil && in.IDs == nil:
+		return a, false, errors.New("want a filter or ids")
+	case in.IDs != nil && (in.Filter != nil || in.DryRun):
+		return a, false, errors.New("with ids, there is no filter and no dry_run")
+	case in.Before < 0:
+		return a, false, errors.New("want a before of 0 or more")
+	}
+	a.Filter.Before = in.Before
+	a, err = a.Check()
+	return a, in.DryRun, err
+}
+
+// optional returns a pointer to n, or nil for 0.
+func optional(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+// unprocessable returns the answer to a filter or an act with mistakes.
+func unprocessable(err error) error {
+	return &response.Error{Status: http.StatusUnprocessableEntity, Detail: err.Error()}
+}
+
+// decodeStrict decodes a JSON object, and refuses unknown fields: a misspelt one would change other tasks
+// than its sender wanted.
+func decodeStrict(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("%s: want another type than %s", kind.Field, kind.Value)
+	}
+	if err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}

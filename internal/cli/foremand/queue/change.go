@@ -11,6 +11,7 @@ import (
 
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/server/bulk"
 	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/queue"
 )
@@ -22,22 +23,27 @@ type changeOptions struct {
 	// Change changes a task. The queue's log records by as its author.
 	Change func(ctx context.Context, q queue.Queue, id, by string) error
 	Done   string // the result of a changed task, such as "cancelled"
+	// Verb and Reason describe the change of the tasks of a filter.
+	Verb   bulk.Verb
+	Reason string
 }
 
 func retryCommand(shared *sharedOptions) *cobra.Command {
 	var asks bool
 	var reason string
 	o := changeOptions{sharedOptions: shared}
-	c := changeCommand(&o, "retry TASK…", "Retry failed tasks, or release delayed ones; with --ask-again, ask the agent again")
+	c := changeCommand(&o, "retry [TASK…]", "Retry failed tasks, or release delayed ones; with --ask-again, ask the agent again")
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if reason != "" && !asks {
 			return errors.New("--reason needs --ask-again")
 		}
+		o.Verb, o.Reason = bulk.Retry, reason
 		o.Done, o.Change = "retried", func(ctx context.Context, q queue.Queue, id, by string) error {
 			_, err := q.Retry(ctx, id, by)
 			return err
 		}
 		if asks {
+			o.Verb = bulk.AskAgain
 			o.Done, o.Change = "asked again", func(ctx context.Context, q queue.Queue, id, by string) error {
 				_, err := q.AskAgain(ctx, id, by, reason)
 				return err
@@ -52,13 +58,13 @@ func retryCommand(shared *sharedOptions) *cobra.Command {
 }
 
 func cancelCommand(shared *sharedOptions) *cobra.Command {
-	o := changeOptions{sharedOptions: shared, Done: "cancelled"}
+	o := changeOptions{sharedOptions: shared, Done: "cancelled", Verb: bulk.Cancel}
 	o.Change = func(ctx context.Context, q queue.Queue, id, by string) error { return q.Cancel(ctx, id, by) }
-	return changeCommand(&o, "cancel TASK…", "Cancel tasks that are not done")
+	return changeCommand(&o, "cancel [TASK…]", "Cancel tasks that are not done")
 }
 
 func releaseCommand(shared *sharedOptions) *cobra.Command {
-	o := changeOptions{sharedOptions: shared, Done: "released"}
+	o := changeOptions{sharedOptions: shared, Done: "released", Verb: bulk.Release}
 	o.Change = func(ctx context.Context, q queue.Queue, id, _ string) error {
 		err := q.ReleaseClaim(ctx, queue.Ref{ID: id}, 0)
 		if errors.Is(err, queue.ErrLost) {
@@ -66,24 +72,52 @@ func releaseCommand(shared *sharedOptions) *cobra.Command {
 		}
 		return err
 	}
-	return changeCommand(&o, "release TASK…", "End claims, so that the agents can claim the tasks again at once")
+	return changeCommand(&o, "release [TASK…]", "End claims, so that the agents can claim the tasks again at once")
 }
 
+const changeHelp = `Changes the tasks with these IDs, or all tasks that the flags select. With flags, --dry-run
+only counts them, and --yes changes them. The command goes from the newest task to older
+ones, and changes each task once; it can be interrupted and started again.`
+
 func changeCommand(o *changeOptions, use, short string) *cobra.Command {
-	return &cobra.Command{
-		Use:   use,
-		Short: short,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 || slices.Contains(args, "") {
-				return fmt.Errorf("%s: want the IDs of tasks; foremand queue ls lists them", c.CommandPath())
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			o.Tasks = args
-			return runChange(c.Context(), *o)
-		},
+	var all bulkOptions
+	c := &cobra.Command{Use: use, Short: short, Long: changeHelp}
+	flags := addFilter(c)
+	fl := c.Flags()
+	fl.IntVar(&all.Limit, "limit", 0, "maximum `number` of tasks that the flags select; 0: all")
+	fl.BoolVar(&all.DryRun, "dry-run", false, "only count the tasks that the flags select")
+	fl.BoolVar(&all.Yes, "yes", false, "change the tasks that the flags select")
+	c.Args = func(c *cobra.Command, args []string) error {
+		switch {
+		case slices.Contains(args, ""), len(args) == 0 && !flags.set():
+			return fmt.Errorf("%s: want the IDs of tasks, or flags that select tasks; foremand queue ls lists them", c.CommandPath())
+		case len(args) > 0 && (flags.set() || all.DryRun || all.Yes || all.Limit != 0):
+			return fmt.Errorf("%s: want IDs of tasks or flags that select tasks, and not both", c.CommandPath())
+		case all.Limit < 0:
+			return fmt.Errorf("--limit: want 0 or more, got %d", all.Limit)
+		case all.Yes && all.DryRun:
+			return errors.New("--yes and --dry-run exclude each other")
+		}
+		return nil
 	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if o.Tasks = args; len(args) > 0 {
+			return runChange(c.Context(), *o)
+		}
+		f, err := flags.parse(o.Env, "")
+		if err != nil {
+			return err
+		}
+		all.sharedOptions, all.Done = o.sharedOptions, o.Done
+		all.Act = bulk.Act{Verb: o.Verb, Filter: f, By: o.by(), Reason: o.Reason}
+		return runBulk(c.Context(), all)
+	}
+	return c
+}
+
+// by returns the author of changes for the logs of tasks.
+func (o sharedOptions) by() string {
+	return strings.TrimSpace("foremand queue " + o.Env.Getenv("USER"))
 }
 
 // A changedRow is the result of one task in the printed JSON. The format is stable: new versions only
@@ -96,7 +130,7 @@ type changedRow struct {
 
 // runChange changes each task. It continues after a task that cannot be changed, and reports it.
 func runChange(ctx context.Context, o changeOptions) error {
-	by := strings.TrimSpace("foremand queue " + o.Env.Getenv("USER"))
+	by := o.by()
 	return o.with(ctx, func(q database.Store) error {
 		code := command.ExitOK
 		var rows []changedRow

@@ -3,7 +3,6 @@ package queue
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -11,8 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/org/foreman-action/internal/address"
-	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/server/database"
@@ -22,57 +19,41 @@ import (
 // listOptions are all that the command ls depends on.
 type listOptions struct {
 	*sharedOptions
-	State  string       // empty: any
-	Filter queue.Filter // its State is set from State above
+	Filter queue.Filter // its Limit has no meaning
+	Limit  int          // maximum number of tasks
 }
+
+const listHelp = `Lists tasks, the newest first. TEXT is what you would type into the dashboard's search box:
+the address of an issue, owner/name#7, owner/name, the ID of a task or of a webhook's
+delivery, or words of the issue's title.`
 
 func listCommand(shared *sharedOptions) *cobra.Command {
 	o := listOptions{sharedOptions: shared}
 	c := &cobra.Command{
-		Use:     "ls",
+		Use:     "ls [TEXT…]",
 		Aliases: []string{"list"},
 		Short:   "List tasks, the newest first",
-		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if c.Flags().Changed("issue") && o.Filter.Issue < 1 {
-				return fmt.Errorf("--issue: want 1 or more, got %d", o.Filter.Issue)
-			}
-			return runList(c.Context(), o)
-		},
+		Long:    listHelp,
 	}
-	fl := c.Flags()
-	fl.StringVar(&o.State, "state", "", "only tasks in this `state`: pending, claimed, completed, done or failed")
-	group.Values(c, "state", "pending", "claimed", "completed", "done", "failed")
-	fl.StringVar(&o.Filter.Agent, "agent", "", "only tasks of the agent with this `address`")
-	fl.StringVar(&o.Filter.Repo, "repo", "", "only tasks of this repository, `owner/name`")
-	fl.IntVar(&o.Filter.Issue, "issue", 0, "only tasks of the issue with this `number`; needs --repo")
-	fl.IntVar(&o.Filter.Limit, "limit", 100, "maximum `number` of tasks")
+	flags := addFilter(c)
+	c.Flags().IntVar(&o.Limit, "limit", 100, "maximum `number` of tasks")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var err error
+		if o.Filter, err = flags.parse(o.Env, strings.Join(args, " ")); err != nil {
+			return err
+		}
+		if o.Limit < 1 {
+			return fmt.Errorf("--limit: want 1 or more, got %d", o.Limit)
+		}
+		return runList(c.Context(), o)
+	}
 	return c
 }
 
 // runList prints the tasks that the filter matches, and the counts of all tasks.
 func runList(ctx context.Context, o listOptions) error {
-	filter := o.Filter
-	var err error
-	if filter.State, err = parseState(o.State); err != nil {
-		return err
-	}
-	if filter.Agent != "" {
-		if filter.Agent, err = address.Canonical(filter.Agent); err != nil {
-			return fmt.Errorf("--agent: %w", err)
-		}
-	}
-	if owner, name, _ := strings.Cut(filter.Repo, "/"); filter.Repo != "" && (owner == "" || name == "" || strings.Contains(name, "/")) {
-		return fmt.Errorf("--repo: want owner/name, got %q", filter.Repo)
-	}
-	if filter.Issue != 0 && filter.Repo == "" {
-		return errors.New("--issue needs --repo, because the number alone would search through all tasks")
-	}
-	if filter.Limit < 1 {
-		return fmt.Errorf("--limit: want 1 or more, got %d", filter.Limit)
-	}
 	return o.with(ctx, func(q database.Store) error {
-		list, err := q.List(ctx, filter)
+		list, next, err := search(ctx, q, o.Filter, o.Limit)
 		if err != nil {
 			return err
 		}
@@ -81,25 +62,24 @@ func runList(ctx context.Context, o listOptions) error {
 			return err
 		}
 		if o.JSON {
-			return printListJSON(o.Env.Stdout, list, stats)
+			return printListJSON(o.Env.Stdout, list, next, stats)
 		}
 		return printList(o.Env, list, stats)
 	})
 }
 
-// parseState returns the state with a name, and no state for an empty name.
-func parseState(s string) (queue.State, error) {
-	var names []string
-	for _, known := range queue.States() {
-		if s == string(known) {
-			return known, nil
+// search returns at most limit tasks that match, and the number before which there may be more; 0: there
+// are none. It searches all tasks, in parts.
+func search(ctx context.Context, q database.Store, f queue.Filter, limit int) (list []queue.Info, next int64, err error) {
+	for more := true; more && len(list) < limit; more = next > 0 {
+		f.Limit = min(limit-len(list), 1000)
+		page, err := q.Search(ctx, f)
+		if err != nil {
+			return nil, 0, err
 		}
-		names = append(names, string(known))
+		list, next, f.Before = append(list, page.Tasks...), page.Next, page.Next
 	}
-	if s != "" {
-		return "", fmt.Errorf("--state: want one of %s, got %q", strings.Join(names, ", "), s)
-	}
-	return "", nil
+	return list, next, nil
 }
 
 // printList prints tasks as a table, and the counts of all tasks.

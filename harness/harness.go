@@ -40,6 +40,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/store"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -84,6 +85,11 @@ type Options struct {
 	// Journal records each write before and after it is made, so that none is made twice. Required;
 	// [memory.NewJournal] forgets it with the process.
 	Journal memory.Journal
+	// Progress stores each step of a decision in one transaction, if Queue, Slots, Memory and Journal are
+	// one database: [github.com/org/foreman-action/store/sqlite.Store] and that of package postgres have
+	// this method. It does not call Queue, Slots, Memory and Journal. Nil: the parts of a step are stored
+	// separately, one after another.
+	Progress Progress
 
 	// Credentials are those of the agents, for Handler. Without Credentials and Authenticate, Handler
 	// answers only programs on this machine that contact it directly.
@@ -116,6 +122,12 @@ type Options struct {
 type Cursors interface {
 	Cursor(ctx context.Context, name string) ([]byte, error)
 	SaveCursor(ctx context.Context, name string, data []byte) error
+}
+
+// Progress makes steps of decisions. Implementations are safe for concurrent use, and pass the suite of
+// package storetest.
+type Progress interface {
+	Advance(ctx context.Context, s store.Step) (store.Advanced, error)
 }
 
 // Limits bound times and numbers. A zero value means the default. Negative values are refused, except
@@ -204,7 +216,7 @@ func New(o Options) (*Harness, error) {
 		ClaimTimeout: l.Claim, Lease: l.Lease, MaxClaims: l.Claims, MaxClaim: l.LongestClaim, MaxTries: l.Tries,
 		Now: o.Now, Observe: o.Observe, Log: o.Log,
 		Executor: executor.Options{
-			Settings: o.settings, Memory: o.Memory, Journal: o.Journal, Slots: o.Slots, Actions: o.Actions,
+			Settings: o.settings, Memory: o.Memory, Journal: o.Journal, Slots: o.Slots, Progress: o.Progress, Actions: o.Actions,
 			Interval: l.Poll, PerMinute: l.PerMinute, PerHour: l.PerHour, Span: o.Span,
 		},
 		Dispatch: dispatch.Options{

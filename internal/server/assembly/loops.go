@@ -44,6 +44,9 @@ func newHarness(o Options, c connections) (*harness.Harness, error) {
 		},
 		Observe: c.observe, Trace: c.meter.Trace, Span: c.meter.Span, Now: o.Now, Log: o.Log,
 	}
+	if c.stores.Memory == c.stores.Queue {
+		h.Progress = c.meter.Progress(c.stores.Queue)
+	}
 	if !c.account.offline {
 		h.Host = c.account.host
 	}

@@ -49,7 +49,7 @@ func TestTrouble(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			onBoth(t, func(r *rig) {
+			onAll(t, func(r *rig) {
 				tt := tt
 				tt.fault.Method, tt.fault.Path = "POST", path
 				r.gh.Fault(tt.fault)

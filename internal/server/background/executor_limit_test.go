@@ -17,7 +17,7 @@ import (
 func TestLimitHoldsTheAccount(t *testing.T) {
 	t.Parallel()
 	const decisions, inFlight = 60, 16
-	onBoth(t, func(r *rig) {
+	onAll(t, func(r *rig) {
 		r.hold = rest.NewHold("mona", slog.New(slog.NewTextHandler(r, nil)))
 		r.slow = 500 * time.Millisecond
 		r.gh.Fault(githubtest.Fault{

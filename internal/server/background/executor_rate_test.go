@@ -45,7 +45,7 @@ func (y *tally) within(t *testing.T, perMinute, perHour, all int) {
 // TestRateShared checks that two servers share the writes of their account.
 func TestRateShared(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(r *rig) {
+	onAll(t, func(r *rig) {
 		var y tally
 		r.onWrite = y.note
 		r.o.Executor.PerMinute, r.o.Executor.PerHour, r.o.Executor.Concurrency = 5, 20, 4
@@ -68,7 +68,7 @@ func TestRateShared(t *testing.T) {
 // TestRateRestart checks that writes before a restart count against the rate after it.
 func TestRateRestart(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(r *rig) {
+	onAll(t, func(r *rig) {
 		var y tally
 		r.onWrite = y.note
 		r.o.Executor.PerMinute, r.o.Executor.PerHour = 5, 8

@@ -30,6 +30,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/store"
 	"github.com/org/foreman-action/store/sqlite"
 	"github.com/org/foreman-action/triage"
 )
@@ -73,14 +74,29 @@ func inBubble(t *testing.T, test func(r *rig)) {
 	onRig(t, test, func(*rig) {})
 }
 
-// onBoth runs a test on a rig with everything in memory, and on one with it in a file.
+// onBoth runs a test on a rig with everything in memory, and on one with it in a file, whose parts are
+// stored separately.
 func onBoth(t *testing.T, test func(r *rig)) {
 	t.Helper()
 	t.Run("memory", func(t *testing.T) {
 		t.Parallel()
 		inBubble(t, test)
 	})
-	t.Run("sqlite", func(t *testing.T) {
+	onSQLite(t, "sqlite", test, func(*rig, *sqlite.Store) {})
+}
+
+// onAll is onBoth, and runs the test on a third rig: everything is in a file, and each step of a decision
+// is one transaction.
+func onAll(t *testing.T, test func(r *rig)) {
+	t.Helper()
+	onBoth(t, test)
+	onSQLite(t, "sqlite, one transaction", test, func(r *rig, s *sqlite.Store) { r.o.Executor.Progress = s })
+}
+
+// onSQLite runs a test on a rig with everything in a file, after applying change.
+func onSQLite(t *testing.T, name string, test func(r *rig), change func(*rig, *sqlite.Store)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
 		t.Parallel()
 		if runtime.GOOS == "windows" {
 			t.Skip("on Windows SQLite waits for a lock with time.Sleep, which advances the clock of synctest")
@@ -96,8 +112,17 @@ func onBoth(t *testing.T, test func(r *rig)) {
 				}
 			})
 			r.q, r.store, r.journal, r.o.Executor.Slots = s.Queue(), s.Memory(), s.Journal(), s.Slots()
+			change(r, s)
 		})
 	})
+}
+
+// progress returns what stores the steps of the rig's decisions.
+func (r *rig) progress() executor.Progress {
+	if p := r.o.Executor.Progress; p != nil {
+		return p
+	}
+	return store.Parts{Queue: r.q, Slots: r.o.Executor.Slots, Journal: r.journal, Memory: r.store}
 }
 
 // onRig runs a test on a rig after applying change.

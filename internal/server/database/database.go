@@ -11,6 +11,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/history"
+	"github.com/org/foreman-action/store"
 	"github.com/org/foreman-action/store/postgres"
 	"github.com/org/foreman-action/store/sqlite"
 )
@@ -23,6 +24,8 @@ type Store interface {
 	memory.Store
 	memory.Agenda
 	memory.Journal
+	// Advance makes a step of a decision in one transaction.
+	Advance(ctx context.Context, s store.Step) (store.Advanced, error)
 	Cursor(ctx context.Context, name string) ([]byte, error)
 	SaveCursor(ctx context.Context, name string, data []byte) error
 	// History returns the history of the tasks, as charts show it.

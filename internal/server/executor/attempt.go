@@ -41,6 +41,7 @@ type attempt struct {
 	dec      queue.Decision
 	begun    time.Time // before the lease began
 	lease    *lease
+	progress *progress
 	stopping <-chan struct{} // closed when no more writes may begin
 	writing  sync.Mutex      // held by the write that waits for its slot
 	endSpan  func(error)     // ends the span of the attempt, if it was begun
@@ -54,7 +55,8 @@ type attempt struct {
 }
 
 func newAttempt(e *Executor, dec queue.Decision, begun time.Time, stopping <-chan struct{}) *attempt {
-	return &attempt{e: e, dec: dec, begun: begun, lease: newLease(e.o, dec.Lease, begun), stopping: stopping, endSpan: func(error) {}}
+	l := newLease(e.o, dec.Lease, begun)
+	return &attempt{e: e, dec: dec, begun: begun, lease: l, progress: newProgress(e.o, l), stopping: stopping, endSpan: func(error) {}}
 }
 
 // run executes the decision while its lease is renewed, and records the result.
@@ -198,7 +200,7 @@ func (a *attempt) apply(ctx context.Context, set Settings) (rep runner.Report, e
 		Agent:   runner.AgentOptions{Name: a.dec.Agent, AnswersAll: true},
 		Actions: a.e.o.Actions,
 		NoBoxes: set.NoBoxes, AcceptedClose: set.AcceptedClose, Panels: &a.e.panels,
-		Memory: runner.Memory{Store: counted(a.e.o.Memory, a.dec.Agent, a.e.o.Observe), Journal: fence(a.e.o.Journal, a.lease), Required: true, Unscheduled: true},
+		Memory: a.memory(),
 		Log:    slog.New(quiet{a.e.o.Log.With("task", a.dec.ID).Handler()}),
 	})
 	if err != nil {
@@ -216,6 +218,18 @@ func (a *attempt) apply(ctx context.Context, set Settings) (rep runner.Report, e
 		rep.Status, err = runner.StatusFailed, triage.ErrGone
 	}
 	return rep, a.judge(set.Identity, rep, err)
+}
+
+// memory returns the memory and the journal of the attempt.
+func (a *attempt) memory() runner.Memory {
+	m := runner.Memory{Required: true, Unscheduled: true}
+	if a.e.o.Memory != nil {
+		m.Store = counted(a.progress, a.dec.Agent, a.e.o.Observe)
+	}
+	if a.e.o.Journal != nil {
+		m.Journal = a.progress
+	}
+	return m
 }
 
 // guard must pass before each step of the decision that writes, scheduled ones included.
@@ -238,8 +252,19 @@ func (a *attempt) admit(identity string) func(context.Context) error {
 			if err := a.guard(ctx); err != nil {
 				return err
 			}
-			wait, ok := a.e.limiter.Take(ctx, identity, maxRateWait)
+			reserved, wait, ok := a.e.limiter.Reserve(identity, maxRateWait)
 			if !ok {
+				return &rateError{wait}
+			}
+			// The journal contains the write before the lease is confirmed. If another process leases the
+			// decision after this, it finds the write there, and waits as long as the write may still take
+			// effect.
+			slot, err := a.progress.permit(ctx, reserved.Request())
+			if err != nil {
+				reserved.Cancel()
+				return err
+			}
+			if wait, ok = reserved.Settle(ctx, slot); !ok {
 				return &rateError{wait}
 			}
 			turn := a.e.o.Now().Add(wait)
@@ -247,14 +272,15 @@ func (a *attempt) admit(identity string) func(context.Context) error {
 				if err := a.await(ctx, wait); err != nil {
 					return err
 				}
+				if err := a.lease.confirm(ctx); err != nil {
+					return err
+				}
 			}
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			// The journal already contains the write. If another process leases the decision after this,
-			// it finds the write there, and waits as long as the write may still take effect.
-			if err := a.lease.confirm(ctx); err != nil || a.e.o.Now().Sub(turn) <= maxLate {
-				return err
+			if a.e.o.Now().Sub(turn) <= maxLate {
+				return nil
 			}
 		}
 	}
@@ -289,7 +315,16 @@ func (a *attempt) settle(ctx context.Context, rep runner.Report, err error) {
 	if err != nil {
 		o.Log.ErrorContext(ctx, "encoding a report failed", "task", dec.ID, "error", err)
 	}
-	err = supervisor.Commit(ctx, func(ctx context.Context) error { return a.record(ctx, d, report) })
+	err = supervisor.Commit(ctx, func(ctx context.Context) error {
+		if d.status != statusLost {
+			if err := a.progress.flush(ctx); errors.Is(err, queue.ErrLost) || errors.Is(err, errNotRenewed) {
+				return err
+			} else if err != nil {
+				o.Log.WarnContext(ctx, "storing the journal of a decision failed; the next attempt looks for its last write", "task", dec.ID, "error", err)
+			}
+		}
+		return a.record(ctx, d, report)
+	})
 	if errors.Is(err, queue.ErrLost) {
 		d.status = statusLost
 	}

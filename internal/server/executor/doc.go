@@ -13,15 +13,18 @@
 // rate of its account (package ratelimit). The journal lists the writes, so that the next process
 // that leases the decision can continue after them.
 //
-// These steps ensure that no write is made twice, even if a process is suspended or killed:
+// The journal is written late (progress.go): with the permission of the next write, with the record of
+// the issue, or at the end of the attempt. So a write costs one transaction, if Options.Progress is one
+// database. These steps ensure that no write is made twice, even if a process is suspended or killed:
 //
-//  1. The lease is renewed, and the journal records the write as begun.
-//  2. The lease is renewed again, which fails if another process has leased the decision.
+//  1. One transaction renews the lease, stores in the journal that the write begins and how the earlier
+//     ones ended, and takes the slot. If another process has leased the decision, it stores nothing.
+//  2. If the write has to wait for its slot, the lease is renewed again afterwards.
 //  3. The write is sent. If the lease is lost in the meantime, the write is cancelled.
 //
-// A process that leases the decision after step 2 finds the write in the journal as begun. While the
-// write may still take effect, package runner searches the issue for it, as it does for every write
-// whose answer is lost. If the write is still missing after that, it is repeated.
+// A process that leases the decision after that finds the write in the journal as begun, also if it
+// ended. While the write may still take effect, package runner searches the issue for it, as it does for
+// every write whose answer is lost. If the write is still missing after that, it is repeated.
 //
 // makeRetryDecision decides when an attempt is retried, and whether it counts as a try. During an
 // outage of GitHub no try counts (outage.go).

@@ -18,6 +18,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/store"
 )
 
 // An Executor carries out decisions. Its methods are safe for concurrent use.
@@ -39,7 +40,7 @@ func New(o Options) (*Executor, error) {
 	}
 	return &Executor{
 		o:       o,
-		limiter: ratelimit.New(ratelimit.Options{PerMinute: o.PerMinute, PerHour: o.PerHour, Slots: o.Slots, Now: o.Now, Log: o.Log}),
+		limiter: ratelimit.New(ratelimit.Options{PerMinute: o.PerMinute, PerHour: o.PerHour, Now: o.Now, Log: o.Log}),
 		outages: outages{known: map[string]*access{}},
 		slots:   make(chan struct{}, o.Concurrency),
 		loop:    supervisor.NewLoop(supervisor.LoopOptions{Name: "decisions", Interval: o.Interval, Now: o.Now, Observe: o.Observe, Log: o.Log}),
@@ -143,6 +144,11 @@ type Queue interface {
 	ReleaseLease(ctx context.Context, h queue.Lease, p queue.Postponement) error
 }
 
+// Progress stores the progress of decisions, as [store.Parts] does.
+type Progress interface {
+	Advance(ctx context.Context, s store.Step) (store.Advanced, error)
+}
+
 // Options configure an Executor. The zero value of a field is usable, except where its
 // comment requires a value.
 type Options struct {
@@ -156,8 +162,11 @@ type Options struct {
 	Journal  memory.Journal // as in runner.Options
 	// Slots count the writes of each identity for all servers on one queue. Nil: each process counts
 	// its own writes, and loses the count at its end.
-	Slots   queue.Slots
-	Actions []runner.Action // as in runner.Options
+	Slots queue.Slots
+	// Progress stores the steps of a decision in the database that has Queue, Memory, Journal and Slots,
+	// each in one transaction. Nil: the parts of a step are stored separately.
+	Progress Progress
+	Actions  []runner.Action // as in runner.Options
 
 	Concurrency int           // decisions that are executed at a time; 0: 16
 	Interval    time.Duration // between checks of the queue without a wake-up; 0: 10 s
@@ -197,6 +206,9 @@ func (o Options) withDefaults() (Options, error) {
 	o.StopTime = cmp.Or(o.StopTime, 10*time.Second)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Now = wait.Clock(o.Now)
+	if o.Progress == nil {
+		o.Progress = store.Parts{Queue: o.Queue, Slots: o.Slots, Journal: o.Journal, Memory: o.Memory}
+	}
 	if o.Random == nil {
 		o.Random = rand.Float64
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/server/supervisor"
-	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store"
 )
 
 // errNotRenewed means that it is unknown whether the lease was lost.
@@ -87,20 +87,68 @@ func (l *lease) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, min(l.o.Lease/3, supervisor.CallTimeout))
 	defer cancel()
 	start := l.o.Now()
-	_, err := l.o.Queue.Renew(ctx, l.token, l.o.Lease)
+	out, err := l.o.Progress.Advance(ctx, store.Step{Lease: l.token, For: l.o.Lease})
+	if err = l.note(start, out, err); err == nil && l.left() < l.need() { // the call took that long, or the process was suspended
+		return errNotRenewed
+	}
+	return err
+}
+
+// note records the result of a step that began at start, and returns its error. The error of a step in
+// which the lease was not renewed is errNotRenewed or that of a lost lease. The caller holds turn.
+func (l *lease) note(start time.Time, out store.Advanced, err error) error {
 	switch {
-	case err == nil:
-		l.from = start
 	case errors.Is(err, queue.ErrLost), errors.Is(err, queue.ErrNotFound):
 		l.lost = fmt.Errorf("renew the lease: %w", err)
 		return l.lost
-	default:
-		return fmt.Errorf("%w: %w", errNotRenewed, err)
+	case err == nil || out.Renewed:
+		if start.After(l.from) {
+			l.from = start
+		}
+		return err
 	}
-	if l.left() < l.need() { // the call took that long, or the process was suspended
-		return errNotRenewed
+	return fmt.Errorf("%w: %w", errNotRenewed, err)
+}
+
+// advance makes a step, which renews the lease. Meanwhile the lease can be renewed by other calls,
+// because saving a record may take long. After an error no write is permitted.
+func (l *lease) advance(ctx context.Context, s store.Step) (store.Advanced, error) {
+	s.Lease, s.For = l.token, l.o.Lease
+	bounded := ctx
+	if s.Record == nil {
+		var cancel context.CancelFunc
+		bounded, cancel = context.WithTimeout(ctx, min(l.o.Lease/3, supervisor.CallTimeout))
+		defer cancel()
 	}
-	return nil
+	if err := l.check(ctx); err != nil {
+		return store.Advanced{}, err
+	}
+	start := l.o.Now()
+	out, err := l.o.Progress.Advance(bounded, s)
+	done, failed := l.take(context.WithoutCancel(ctx)) // the result is known
+	if failed != nil {
+		return out, failed
+	}
+	defer done()
+	switch noted := l.note(start, out, err); {
+	case err != nil && s.Record != nil && l.lost == nil:
+		return out, err // the caller saves the record again
+	case noted != nil:
+		return out, noted
+	case s.Slot != nil && l.left() < l.need():
+		return out, errNotRenewed
+	}
+	return out, nil
+}
+
+// check returns an error if the lease is lost.
+func (l *lease) check(ctx context.Context) error {
+	done, err := l.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return l.lost
 }
 
 // keep renews the lease every third of its duration, until ctx ends. When the lease is lost or has
@@ -133,43 +181,4 @@ func (l *lease) refresh(ctx context.Context) error {
 		return err
 	}
 	return nil
-}
-
-// A fencedJournal is a journal that is written only under the lease of its decision.
-type fencedJournal struct {
-	memory.Journal
-
-	lease *lease
-}
-
-// fence returns the journal of a decision, or nil if there is none.
-func fence(j memory.Journal, l *lease) memory.Journal {
-	if j == nil {
-		return nil
-	}
-	return fencedJournal{j, l}
-}
-
-// confirm confirms the lease, and takes no longer than it lasts. Callers of Mark pass a context that
-// is not cancelled by a stop, so the entries of finished writes are still stored.
-func (j fencedJournal) confirm(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, j.lease.o.Lease)
-	defer cancel()
-	return j.lease.confirm(ctx)
-}
-
-// Begin implements memory.Journal.
-func (j fencedJournal) Begin(ctx context.Context, l memory.Ledger) error {
-	if err := j.confirm(ctx); err != nil {
-		return err
-	}
-	return j.Journal.Begin(ctx, l)
-}
-
-// Mark implements memory.Journal.
-func (j fencedJournal) Mark(ctx context.Context, key memory.LedgerKey, e memory.Entry) error {
-	if err := j.confirm(ctx); err != nil {
-		return err
-	}
-	return j.Journal.Mark(ctx, key, e)
 }

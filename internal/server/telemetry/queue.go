@@ -82,9 +82,11 @@ func source(o queue.Origin) string {
 }
 
 // countError counts an error of the medium. Errors of the queue's contract are not failures.
-func (q *measuredQueue) countError(verb string, err error) {
+func (q *measuredQueue) countError(verb string, err error) { q.metrics.countError(verb, err) }
+
+func (m *metrics) countError(verb string, err error) {
 	if err != nil && outcome(err) == mediumError {
-		q.metrics.queueErrors.WithLabelValues(verb).Inc()
+		m.queueErrors.WithLabelValues(verb).Inc()
 	}
 }
 

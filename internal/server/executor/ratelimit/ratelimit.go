@@ -1,9 +1,10 @@
 // Package ratelimit limits the writes of each account on GitHub, within sliding windows of a minute
 // and an hour.
 //
-// A Limiter counts the writes of this process itself. With queue.Slots it also counts those of all
-// processes that use the queue. While the slots are unavailable, it uses only its own count, and
-// later reports the writes of that time to the slots.
+// A Limiter counts the writes of this process itself. The caller asks queue.Slots, which count those of
+// all processes that use the queue, and passes the answer to the Limiter. While the slots are
+// unavailable, the Limiter uses only its own count, and later reports the writes of that time to the
+// slots.
 //
 // golang.org/x/time/rate is not used, because the bursts of its token buckets can exceed the limit
 // of a sliding window, and because it cannot count writes of other processes.
@@ -19,19 +20,14 @@ import (
 
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store"
 )
 
-const (
-	// slotTimeout is how long a write waits for queue.Slots, before this process goes by its
-	// own count.
-	slotTimeout = 3 * time.Second
-	maxWait     = time.Hour // maximum time until the next try of a refused caller
-)
+const maxWait = time.Hour // maximum time until the next try of a refused caller
 
 // Options configure a Limiter.
 type Options struct {
 	PerMinute, PerHour int              // maximum number of writes of an identity; must be set
-	Slots              queue.Slots      // nil: there are no other processes
 	Now                func() time.Time // nil: time.Now
 	Log                *slog.Logger
 }
@@ -67,38 +63,66 @@ func New(o Options) *Limiter {
 // now returns the time since the Limiter was made.
 func (l *Limiter) now() time.Duration { return l.o.Now().Sub(l.start) }
 
-// Take reserves a write that can begin within bound, and returns how long to wait for it. If that
-// is not possible, ok is false, and wait is the time until the next try, which differs for each
-// caller.
-func (l *Limiter) Take(ctx context.Context, identity string, bound time.Duration) (wait time.Duration, ok bool) {
-	start := l.now()
+// A Reservation is a write that was reserved by the count of this process. The caller passes the answer
+// of the slots to Settle, or calls Cancel.
+type Reservation struct {
+	l          *Limiter
+	identity   string
+	bound      time.Duration
+	at         time.Duration
+	unreported []time.Duration // writes that Request reports
+}
+
+// Reserve reserves a write that can begin within bound, by the count of this process. If that is not
+// possible, ok is false, and wait is the time until the next try, which differs for each caller.
+func (l *Limiter) Reserve(identity string, bound time.Duration) (r *Reservation, wait time.Duration, ok bool) {
 	at, unreported, ok := l.reserve(identity, bound)
-	if !ok || l.o.Slots == nil {
-		return l.answer(identity, at, ok)
+	if !ok {
+		wait, ok = l.answer(identity, at, ok)
+		return nil, wait, ok
 	}
-	r := queue.SlotRequest{Identity: identity, PerMinute: l.o.PerMinute, PerHour: l.o.PerHour, Within: bound}
-	for _, t := range unreported {
-		r.Missed = append(r.Missed, max(start-t, 0))
+	return &Reservation{l: l, identity: identity, bound: bound, at: at, unreported: unreported}, 0, true
+}
+
+// Request returns the request for the slot of the write.
+func (r *Reservation) Request() queue.SlotRequest {
+	out := queue.SlotRequest{Identity: r.identity, PerMinute: r.l.o.PerMinute, PerHour: r.l.o.PerHour, Within: r.bound}
+	now := r.l.now()
+	for _, t := range r.unreported {
+		out.Missed = append(out.Missed, max(now-t, 0))
 	}
-	bounded, cancel := context.WithTimeout(ctx, slotTimeout)
-	defer cancel()
-	wait, ok, err := l.o.Slots.TakeSlot(bounded, r)
-	l.logCutOff(ctx, identity, err)
-	switch {
-	case err != nil:
-		at, ok = l.reserveAlone(identity, at, unreported, bound)
+	return out
+}
+
+// Settle takes the answer of the slots, and returns how long to wait for the write. If the write is not
+// possible within the bound, ok is false, and wait is the time until the next try.
+func (r *Reservation) Settle(ctx context.Context, slot store.Slot) (wait time.Duration, ok bool) {
+	l, at := r.l, r.at
+	l.logCutOff(ctx, r.identity, slot.Err)
+	switch ok = slot.Taken; {
+	case slot.Err != nil:
+		at, ok = l.reserveAlone(r.identity, at, r.unreported, r.bound)
 	// Add the wait to the time of the answer, not of the request: if the answer is late, the write
 	// must not be too early.
 	case ok:
-		at = l.move(identity, at, l.now()+wait)
+		at = l.move(r.identity, at, l.now()+slot.Wait)
 	default:
-		l.refuse(identity, at, l.now()+wait)
+		l.refuse(r.identity, at, l.now()+slot.Wait)
 	}
-	return l.answer(identity, at, ok)
+	return l.answer(r.identity, at, ok)
 }
 
-// Ready reports whether Take would succeed, as far as this process knows. If not, wait is the time
-// until the next try, as in Take.
+// Cancel drops the reservation, because it is unknown whether a slot was taken, and nothing is written.
+func (r *Reservation) Cancel() {
+	r.l.mu.Lock()
+	defer r.l.mu.Unlock()
+	b := r.l.budget(r.identity)
+	b.drop(r.at)
+	b.unreported = append(b.unreported, r.unreported...)
+}
+
+// Ready reports whether Reserve would succeed, as far as this process knows. If not, wait is the time
+// until the next try, as in Reserve.
 func (l *Limiter) Ready(identity string, bound time.Duration) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -124,7 +148,7 @@ func (l *Limiter) reserve(identity string, bound time.Duration) (at time.Duratio
 	return at, unreported, true
 }
 
-// answer returns the results of Take. If ok, at is the time of the write.
+// answer returns the results of Reserve and Settle. If ok, at is the time of the write.
 func (l *Limiter) answer(identity string, at time.Duration, ok bool) (time.Duration, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

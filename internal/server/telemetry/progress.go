@@ -1,0 +1,37 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/store"
+)
+
+// Progress makes steps of decisions, as [store.Parts] does.
+type Progress interface {
+	Advance(ctx context.Context, s store.Step) (store.Advanced, error)
+}
+
+// Progress returns p with counted errors.
+func (t *Telemetry) Progress(p Progress) Progress {
+	if t == nil {
+		return p
+	}
+	return measuredProgress{p, t.metrics}
+}
+
+type measuredProgress struct {
+	Progress
+
+	metrics *metrics
+}
+
+// Advance implements [Progress].
+func (p measuredProgress) Advance(ctx context.Context, s store.Step) (store.Advanced, error) {
+	out, err := p.Progress.Advance(ctx, s)
+	if !errors.Is(err, memory.ErrConflict) {
+		p.metrics.countError("advance", err)
+	}
+	return out, err
+}

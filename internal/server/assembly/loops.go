@@ -35,6 +35,7 @@ func newHarness(o Options, c connections) (*harness.Harness, error) {
 	h := harness.Options{
 		Queue: c.queue, Cursors: c.store, Slots: c.store,
 		Config: s.Runner, Login: c.account.login, Repos: repos, Agents: agents, Memory: c.store, Agenda: c.store, Journal: c.store,
+		Progress:     c.meter.Progress(c.store),
 		NoBoxes:      len(s.Server.WebhookSecrets) == 0,
 		Authenticate: claimant, Maintainers: s.Polling.Maintainers == "include",
 		Limits: harness.Limits{
@@ -43,9 +44,6 @@ func newHarness(o Options, c connections) (*harness.Harness, error) {
 			Poll: q.DrainInterval.Duration(), Requeue: q.RequeueInterval.Duration(), Retention: q.Retention,
 		},
 		Observe: c.observe, Trace: c.meter.Trace, Span: c.meter.Span, Now: o.Now, Log: o.Log,
-	}
-	if c.stores.Memory == c.stores.Queue {
-		h.Progress = c.meter.Progress(c.stores.Queue)
 	}
 	if !c.account.offline {
 		h.Host = c.account.host

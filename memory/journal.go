@@ -89,6 +89,7 @@ type Entry struct {
 	Index int    `json:"index"`          // in the decision, from 0
 	Hash  string `json:"hash"`           // of the action, by HashAction
 	Rule  string `json:"rule,omitempty"` // as in Action
+	Pair  string `json:"pair,omitempty"` // as in Action
 	// Refused means that the host refused the action for good; State is skipped.
 	Refused bool `json:"refused,omitempty"`
 	// State is planned, trying, done (also for already and noted), skipped (also for
@@ -153,6 +154,6 @@ func (e Entry) check(index int, hash string) error {
 func clipEntry(e Entry) Entry {
 	e.At = clipTime(e.At)
 	e.Rule, e.Reason, e.URL = clip(e.Rule, maxShort), clip(e.Reason, maxShort), clip(e.URL, maxShort)
-	e.Values = clipAll(e.Values)
+	e.Values, e.Pair = clipAll(e.Values), clip(e.Pair, maxPair)
 	return e
 }

@@ -51,7 +51,9 @@ type Proposal struct {
 	At      time.Time `json:"at"`     // UTC
 	Expires time.Time `json:"expires"`
 	// Source is the [triage.Source.ID] of the action: the id of a rule, or empty for an agent.
-	Source string              `json:"source"`
+	Source string `json:"source"`
+	// Pair is the source of the track record, as in Action; empty: none.
+	Pair   string              `json:"pair,omitempty"`
 	Action protocol.ActionItem `json:"action"`
 	// Group are all actions that are carried out together, in their order, Action among them, at most 20.
 	// Nil: Action alone.
@@ -200,7 +202,7 @@ func (p Proposal) clone() Proposal {
 func (p Proposal) clip() Proposal {
 	p.At, p.Expires, p.Ended = clipTime(p.At), clipTime(p.Expires), clipTime(p.Ended)
 	p.Source, p.By, p.Reason, p.Text = clip(p.Source, maxShort), clip(p.By, maxShort), clip(p.Reason, maxShort), clip(p.Text, maxShort)
-	p.Rationale = clipRunes(p.Rationale, maxWhy)
+	p.Pair, p.Rationale = clip(p.Pair, maxPair), clipRunes(p.Rationale, maxWhy)
 	p.Action = clipItem(p.Action)
 	p.Group = slices.Clone(p.Group)
 	for i, item := range p.Group {
@@ -245,7 +247,7 @@ func (p Proposal) check() error {
 	case !storable(p.At) || !storable(p.Expires) || !storable(p.Ended):
 		return errors.New("a time is out of range")
 	case !short(p.Source, p.By, p.Reason, string(p.State), string(p.Carrier), string(p.Confidence), p.Text) ||
-		utf8.RuneCountInString(p.Rationale) > maxWhy:
+		!within(maxPair, p.Pair) || utf8.RuneCountInString(p.Rationale) > maxWhy:
 		return errTooLong
 	case p.State == "":
 		return errors.New("it has no state")

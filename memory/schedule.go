@@ -29,6 +29,7 @@ type ScheduledClose struct {
 	Reason string    `json:"reason,omitempty"` // as in close_issue; empty: the service's default
 	Veto   []string  `json:"veto,omitempty"`   // the acts that veto it, such as protocol.VetoComment
 	Rule   string    `json:"rule,omitempty"`   // id of the rule that asked for it; empty: an agent
+	Pair   string    `json:"pair,omitempty"`   // as in Action
 	Task   string    `json:"task"`             // id of the task in which it was decided
 	// Vetoed means that people vetoed the closing, so it is not carried out. It stays in the
 	// record so that no rule schedules it again.
@@ -44,7 +45,7 @@ func (c ScheduledClose) check() error {
 	switch {
 	case !storable(c.At) || !storable(c.Due):
 		return errors.New("the time of a scheduled close is out of range")
-	case !within(maxWord, c.Reason, c.Rule, c.Task, c.Accepted, string(c.Confidence)) || !within(maxWord, c.Veto...) || len(c.Veto) > maxVetos:
+	case !within(maxWord, c.Reason, c.Rule, c.Task, c.Accepted, string(c.Confidence)) || !within(maxWord, c.Veto...) || !within(maxPair, c.Pair) || len(c.Veto) > maxVetos:
 		return errors.New("a scheduled close has too many vetoes, or a text that is too long")
 	}
 	return nil
@@ -55,6 +56,7 @@ func (c ScheduledClose) clip() ScheduledClose {
 	c.At, c.Due = clipTime(c.At), clipTime(c.Due)
 	c.Reason, c.Rule, c.Task = clip(c.Reason, maxWord), clip(c.Rule, maxWord), clip(c.Task, maxWord)
 	c.Accepted, c.Confidence = clip(c.Accepted, maxWord), protocol.Confidence(clip(string(c.Confidence), maxWord))
+	c.Pair = clip(c.Pair, maxPair)
 	c.Veto = slices.Clone(c.Veto[:min(len(c.Veto), maxVetos)])
 	for i, v := range c.Veto {
 		c.Veto[i] = clip(v, maxWord)

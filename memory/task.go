@@ -41,7 +41,10 @@ type Action struct {
 	// Rule is the id of the rule that asked for the action; empty: an agent. It is "/undo" or
 	// another command for a person's command, and "<id>/else_undo" for a rule that reverts its
 	// own action.
-	Rule    string         `json:"rule,omitempty"`
+	Rule string `json:"rule,omitempty"`
+	// Pair is the source of the action's track record, from [RuleSource] or [AgentSource]; empty: it has
+	// none, or an earlier version wrote the record.
+	Pair    string         `json:"pair,omitempty"`
 	Verdict triage.Verdict `json:"verdict,omitempty"` // the policy's answer
 	// Result is the progress of the action: any state but trying. Records may contain any other
 	// word of up to 512 bytes, such as "unknown" or a word of another version. Such an action
@@ -88,7 +91,7 @@ func (t Task) check() error {
 		switch {
 		case a.Index < 0 || a.Index > maxCount:
 			return fmt.Errorf("action index %d is out of range", a.Index)
-		case !short(a.Type, a.Rule, string(a.Verdict), string(a.Result), a.Reason, a.URL, a.Hash) || !short(a.Values...):
+		case !short(a.Type, a.Rule, string(a.Verdict), string(a.Result), a.Reason, a.URL, a.Hash) || !short(a.Values...) || !within(maxPair, a.Pair):
 			return errTooLong
 		case len(a.Values) > maxValues:
 			return fmt.Errorf("action %d has %d values, more than %d", a.Index, len(a.Values), maxValues)
@@ -107,7 +110,7 @@ func clipTask(t Task, actions int) Task {
 	t.Actions = clipActions(t.Actions, actions)
 	for i, a := range t.Actions {
 		a.Index = min(max(a.Index, 0), maxCount)
-		a.Type, a.Rule = clip(a.Type, maxShort), clip(a.Rule, maxShort)
+		a.Type, a.Rule, a.Pair = clip(a.Type, maxShort), clip(a.Rule, maxShort), clip(a.Pair, maxPair)
 		a.Verdict, a.Result = triage.Verdict(clip(string(a.Verdict), maxShort)), triage.State(clip(string(a.Result), maxShort))
 		a.Reason, a.URL = clip(a.Reason, maxShort), clip(a.URL, maxShort)
 		a.Values, a.Hash = clipAll(a.Values), clip(a.Hash, maxShort)

@@ -12,6 +12,7 @@ package protocol
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // TypeIssueTriage is the type of all tasks about an issue.
@@ -77,6 +78,29 @@ type DecisionMessage struct {
 	Decision  DecisionType `json:"decision"`  // one of DecisionTypes
 	Rationale string       `json:"rationale"` // why, for humans; may be empty
 	Actions   []ActionItem `json:"actions"`   // in order of execution; nil encodes as []
+
+	// AgentVersion is the version of the agent, from [AgentVersionHeader]; empty: unknown. The JSON form
+	// does not contain it.
+	AgentVersion string `json:"-"`
+}
+
+// AgentVersionHeader is the header of an answer with a decision, and of a request that completes a task,
+// in which an agent may name its version. A version has 1 to 64 letters, digits, '.', '_' and '-'. Another
+// version of an agent has another track record.
+const AgentVersionHeader = "Foreman-Agent-Version"
+
+const maxAgentVersion = 64 // bytes
+
+// ParseAgentVersion returns the value of [AgentVersionHeader] without surrounding white space, or "" if it
+// is not a version. Agents are not trusted, so the value may be anything.
+func ParseAgentVersion(s string) string {
+	s = strings.TrimSpace(s)
+	if len(s) > maxAgentVersion || strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '_' && r != '-'
+	}) {
+		return ""
+	}
+	return s
 }
 
 // MarshalJSON encodes nil Actions as an empty list. HTML characters are encoded as in [Encode].

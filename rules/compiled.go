@@ -136,6 +136,15 @@ func (c *compiled) Together(id string) bool {
 	return slices.ContainsFunc(c.all(), func(r *rule) bool { return r.id == id && r.together })
 }
 
+// UndoDigest implements [ruleset.Rules].
+func (c *compiled) UndoDigest(id string) string {
+	i := slices.IndexFunc(c.all(), func(r *rule) bool { return r.id == id })
+	if i < 0 {
+		return ""
+	}
+	return c.rules[i].digest(c.names, reversals)
+}
+
 // Adders implements [ruleset.Rules].
 func (c *compiled) Adders(label string) []string {
 	var list []string

@@ -22,6 +22,10 @@ type Result struct {
 	Message protocol.DecisionMessage
 	// Sources holds the id of the rule behind each of the message's actions.
 	Sources []string
+	// Digests holds a digest for each of the message's actions: 16 hexadecimal digits of what the rule
+	// decides on, and of the entry of its "then". The digest does not depend on the id, the rationale,
+	// the confidence and the place of the rule, nor on the form in which it is written.
+	Digests []string
 	// Skipped lists the actions of the rules that matched which are not part of the message,
 	// because a required parameter is empty.
 	Skipped []Skipped
@@ -85,6 +89,7 @@ func (o Outcome) Unjudged() bool { return o == Failed || o == Unknown || o == Un
 type Skipped struct {
 	Action protocol.ActionItem
 	Rule   string // the id of its rule
+	Digest string // as in [Result.Digests]
 	Lacks  string // the required parameter that is empty
 }
 
@@ -192,7 +197,8 @@ func (s *Set) Decide(ctx context.Context, f facts.Facts) (Result, error) {
 // plan returns an undecided plan: its trace has every rule, without outcomes.
 func (s *Set) plan(f facts.Facts, v *expression.Evaluation) *plan {
 	p := &plan{event: events.Of(f.Event.Name, f.Event.Action), asked: make([]asking, s.Len()), result: Result{Trace: make([]RuleTrace, 0, s.Len())}}
-	p.explainer = expression.NewExplainer(s.names(), v)
+	p.names = s.names()
+	p.explainer = expression.NewExplainer(p.names, v)
 	p.explainer.Doubt = &p.doubt
 	for _, r := range s.compiled().all() {
 		trace := RuleTrace{ID: r.id, File: r.file.Name(), Line: r.node.Line}
@@ -299,6 +305,7 @@ type plan struct {
 	doubt     expression.Doubt             // labels that undecided rules may change
 	halt      []*expression.UndecidedError // the undecided rules with "stop: true"
 	explainer *expression.Explainer
+	names     *symbols.Table
 }
 
 // anyLabel is no name of a label, and stands for all of them.
@@ -369,7 +376,7 @@ func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
 	}
 	before, labels := *p, v.Labels()
 	before.doubt = p.doubt.Clone()
-	for _, a := range r.actions {
+	for i, a := range r.actions {
 		item, lacks, ok, err := p.render(a, v)
 		if err != nil {
 			*p = before // none of the rule's actions is planned
@@ -381,9 +388,9 @@ func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
 		}
 		switch {
 		case lacks != "":
-			p.result.Skipped = append(p.result.Skipped, Skipped{Action: item, Rule: r.id, Lacks: lacks})
+			p.result.Skipped = append(p.result.Skipped, Skipped{Action: item, Rule: r.id, Digest: r.digest(p.names, i), Lacks: lacks})
 		case ok:
-			p.take(r, item)
+			p.take(r, i, item)
 			p.relabel(v, item)
 		}
 	}
@@ -410,7 +417,8 @@ func (p *plan) render(a action.Action, v *expression.Evaluation) (item protocol.
 	return item, lacks, ok, err
 }
 
-func (p *plan) take(r *rule, item protocol.ActionItem) {
+// take plans the action of a rule with that index.
+func (p *plan) take(r *rule, index int, item protocol.ActionItem) {
 	switch item.Type {
 	case action.Escalate:
 		why := "rule " + r.id
@@ -429,6 +437,16 @@ func (p *plan) take(r *rule, item protocol.ActionItem) {
 	}
 	p.result.Message.Actions = append(p.result.Message.Actions, item)
 	p.result.Sources = append(p.result.Sources, r.id)
+	p.result.Digests = append(p.result.Digests, r.digest(p.names, index))
+}
+
+// planned returns the actions that are planned so far.
+func (p *plan) planned() []facts.Planned {
+	list := make([]facts.Planned, len(p.result.Sources))
+	for i, item := range p.result.Message.Actions {
+		list[i] = facts.Planned{Rule: p.result.Sources[i], Digest: p.result.Digests[i], Action: item}
+	}
+	return list
 }
 
 // relabel applies the label changes of the action that was planned last, so that later conditions see
@@ -440,7 +458,7 @@ func (p *plan) relabel(v *expression.Evaluation, item protocol.ActionItem) {
 	}
 	may := v.Facts().May
 	if effect := v.Facts().Effect; effect != nil {
-		all := effect(v.Context(), p.result.Sources, p.result.Message.Actions)
+		all := effect(v.Context(), p.planned())
 		names, may = all[len(all)-1], nil
 	}
 	p.change(v, names, adds, may)
@@ -455,7 +473,7 @@ func (p *plan) relabelTogether(v *expression.Evaluation, from int, lacking bool)
 	}
 	var all [][]string
 	if effect := v.Facts().Effect; effect != nil {
-		all = effect(v.Context(), p.result.Sources, items)
+		all = effect(v.Context(), p.planned())
 	}
 	for i := from; i < len(items); i++ {
 		names, adds := labelsOf(items[i])

@@ -1,8 +1,12 @@
 package rules
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 
@@ -13,6 +17,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/expression"
+	"github.com/org/foreman-action/rules/internal/symbols"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -32,6 +37,9 @@ type rule struct {
 	// undo is true when the rule's actions are reverted while its condition is false.
 	undo  bool
 	scans []scan // the searches for the issues of a scheduled run
+
+	once    sync.Once // fills digests
+	digests []string  // results of digest, one for each action, and one for the reversals
 }
 
 // A scan is a search query with its place in the file.
@@ -263,6 +271,43 @@ func (r *rule) listens(f *facts.Facts, e events.Event) bool {
 	}
 	return events.Listens(r.on, e)
 }
+
+// reversals is the index of the digest of a rule's reversals (else_undo).
+const reversals = -1
+
+// digest returns the digest of the rule with one of its actions, by its index, or with its [reversals]: 16
+// hexadecimal digits. Rules that do the same in the same cases have the same digest, whatever their ids and
+// places, and however they are written.
+func (r *rule) digest(names *symbols.Table, index int) string {
+	r.once.Do(func() { // most rules are for other events
+		on := slices.Compact(slices.Sorted(slices.Values(r.on)))
+		scans := make([]string, 0, len(r.scans))
+		for _, s := range r.scans {
+			scans = append(scans, s.query)
+		}
+		slices.Sort(scans)
+		b := fmt.Appendf(nil, "foreman rule 1\non %q\nscan %q\nwhen ", on, slices.Compact(scans))
+		if r.when != nil {
+			b = r.when.AppendCanonical(b, names)
+		}
+		b = append(b, "\nthen "...)
+		sum := func(entry []byte) {
+			full := sha256.Sum256(entry)
+			r.digests = append(r.digests, hex.EncodeToString(full[:digestBytes]))
+		}
+		for _, a := range r.actions {
+			sum(a.AppendCanonical(slices.Clip(b), names))
+		}
+		sum(append(slices.Clip(b), "else_undo"...))
+	})
+	if index == reversals {
+		index = len(r.digests) - 1
+	}
+	return r.digests[index]
+}
+
+// digestBytes is how many bytes of a sum a digest has.
+const digestBytes = 8
 
 // found reports whether the scan found the issue of a scheduled run. If a person named the issue,
 // there was no search: then the scan only distinguishes issues from pull requests.

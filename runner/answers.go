@@ -157,7 +157,7 @@ func closes(p memory.Proposal) bool {
 // acceptance returns the yes of a person to a proposal.
 func (a attempt) acceptance(p memory.Proposal, by string) plan.Acceptance {
 	return plan.Acceptance{
-		Number: p.Number, ID: p.ID, By: by, Made: p.At, At: a.d.Time(), Group: len(p.Group) > 1, Rationale: p.Rationale, Confidence: p.Confidence,
+		Number: p.Number, ID: p.ID, By: by, Made: p.At, At: a.d.Time(), Group: len(p.Group) > 1, Rationale: p.Rationale, Confidence: p.Confidence, Pair: p.Pair,
 	}
 }
 

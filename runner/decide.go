@@ -233,12 +233,12 @@ func (a decider) ofRules(res *rules.Result) plan.Decision {
 	}
 	d.Message = res.Message
 	d.Message.TaskID = a.id.ID
-	for _, id := range res.Sources {
-		d.Sources = append(d.Sources, a.source(id))
+	for i, id := range res.Sources {
+		d.Sources = append(d.Sources, a.source(id, res.Digests[i]))
 	}
 	for _, s := range res.Skipped { // the plan skips them with the reason
 		d.Message.Actions = append(slices.Clip(d.Message.Actions), s.Action)
-		d.Sources = append(d.Sources, a.source(s.Rule))
+		d.Sources = append(d.Sources, a.source(s.Rule, s.Digest))
 	}
 	return d
 }
@@ -263,7 +263,7 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 			if err := a.usable(*m); err != nil {
 				return plan.Decision{}, &AgentError{err}
 			}
-			return join(d, plan.Decision{Message: *m, By: a.o.Agent.Name, AgentWhy: m.Rationale}, res), nil
+			return join(d, a.byAgent(*m), res), nil
 		}
 	}
 	switch {
@@ -380,7 +380,7 @@ func (a decider) askAgent(ctx context.Context, e triage.Delivery) (plan.Decision
 		err = a.usable(m)
 	}
 	if err == nil {
-		return plan.Decision{Message: m, By: a.o.Agent.Name, AgentWhy: m.Rationale}, nil
+		return a.byAgent(m), nil
 	}
 	if ctx.Err() != nil {
 		return plan.Decision{}, errors.Join(&AgentError{err}, context.Cause(ctx))
@@ -409,6 +409,16 @@ func (a decider) usable(m protocol.DecisionMessage) error {
 		return fmt.Errorf("the agent requested %d actions; at most %d are allowed", n, maxActions)
 	}
 	return nil
+}
+
+// byAgent returns the decision of the agent. An agent that names no version has another track record with
+// another model.
+func (a decider) byAgent(m protocol.DecisionMessage) plan.Decision {
+	version := m.AgentVersion
+	if model := a.c.LLM; version == "" && model.Provider != "" && model.Model != "" {
+		version = model.Provider + "/" + model.Model
+	}
+	return plan.Decision{Message: m, By: a.o.Agent.Name, AgentWhy: m.Rationale, AgentPair: memory.AgentSource(a.o.Agent.Record, version)}
 }
 
 // fallBack returns the configured decision for a failure of the agent.
@@ -443,7 +453,7 @@ func join(byRules, byAgent plan.Decision, res *rules.Result) plan.Decision {
 	// If the rules have actions, the decision is not a fallback, and a later attempt must not
 	// decide again.
 	d.Fallback = byAgent.Fallback && len(byRules.Message.Actions) == 0
-	d.By, d.AgentWhy = "rules, "+byAgent.By, byAgent.AgentWhy
+	d.By, d.AgentWhy, d.AgentPair = "rules, "+byAgent.By, byAgent.AgentWhy, byAgent.AgentPair
 	d.Message.Rationale = byRules.Message.Rationale + "; " + byAgent.Message.Rationale
 	d.Message.Decision = stronger(byRules.Message.Decision, byAgent.Message.Decision)
 	if !byAgent.Message.Decision.Writes() {
@@ -476,11 +486,11 @@ func joined(first, second rules.Result) rules.Result {
 	out := second
 	out.Retriage = false
 	fired := func(id string) bool { return slices.Contains(first.Fired, id) }
-	out.Message.Actions, out.Sources = slices.Clone(first.Message.Actions), slices.Clone(first.Sources)
+	out.Message.Actions, out.Sources, out.Digests = slices.Clone(first.Message.Actions), slices.Clone(first.Sources), slices.Clone(first.Digests)
 	for i, id := range second.Sources {
 		if !fired(id) {
 			out.Message.Actions = append(out.Message.Actions, second.Message.Actions[i])
-			out.Sources = append(out.Sources, id)
+			out.Sources, out.Digests = append(out.Sources, id), append(out.Digests, second.Digests[i])
 		}
 	}
 	out.Skipped = slices.Concat(first.Skipped, slices.DeleteFunc(slices.Clone(second.Skipped), func(s rules.Skipped) bool { return fired(s.Rule) }))
@@ -675,7 +685,7 @@ func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.
 		if wanted.Wants(m.Outcome) || wanted.Wants(against) || m.Thing == outcome.Label && m.There && a.mayAdd(res, m.Name) {
 			continue
 		}
-		d = d.With(triage.Source{Rule: m.By, Undo: true}, reversal.Items[i])
+		d = d.With(triage.Source{Rule: m.By, Undo: true, Digest: a.ruleset().UndoDigest(m.By)}, reversal.Items[i])
 		if !slices.Contains(reverted, m.By) {
 			reverted = append(reverted, m.By)
 		}
@@ -721,7 +731,7 @@ func (a decider) withLabelsOff(d plan.Decision, res *rules.Result) (plan.Decisio
 			if err != nil {
 				return d, err
 			}
-			from := a.source(id)
+			from := a.source(id, a.ruleset().UndoDigest(id))
 			from.Undo = true
 			d = d.With(from, item)
 		}
@@ -736,16 +746,16 @@ func (a decider) withLabelsOff(d plan.Decision, res *rules.Result) (plan.Decisio
 // again, and the labels of the repository; the review needs the same data later. If asks is false,
 // nothing is looked up, and data that was not read counts as absent. With retriaged, the decision
 // treats the issue as newly opened.
-func (a decider) effect(asks, retriaged bool) func(ctx context.Context, ids []string, items []protocol.ActionItem) [][]string {
+func (a decider) effect(asks, retriaged bool) func(ctx context.Context, planned []facts.Planned) [][]string {
 	asked := a.ruleset().UsesLabels() || a.o.Agent.Agent != nil && (*ruleset.Condition)(a.c.Agent.When).UsesLabels()
 	matters := asked && a.o.Host.Issues != nil
-	return func(ctx context.Context, ids []string, items []protocol.ActionItem) [][]string {
-		d := plan.Decision{Message: protocol.DecisionMessage{Decision: protocol.LabelAndRespond, Actions: items}}
-		for _, id := range ids {
-			d.Sources = append(d.Sources, a.source(id))
+	return func(ctx context.Context, planned []facts.Planned) [][]string {
+		d := plan.Decision{Message: protocol.DecisionMessage{Decision: protocol.LabelAndRespond}}
+		for _, one := range planned {
+			d.Message.Actions, d.Sources = append(d.Message.Actions, one.Action), append(d.Sources, a.source(one.Rule, one.Digest))
 		}
 		p := plan.Make(input(a.attempt, decided{Decision: d, Retriaged: retriaged}))
-		list, dropped := make([][]string, len(items)), map[string]bool{}
+		list, dropped := make([][]string, len(planned)), map[string]bool{}
 		for i := range p.Steps {
 			s := &p.Steps[i]
 			spec, _ := protocol.SpecOf(s.Action.Type)

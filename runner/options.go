@@ -157,6 +157,9 @@ type Agent interface {
 type AgentOptions struct {
 	Agent Agent  // nil: the rules alone decide
 	Name  string // name for the audit, such as its address
+	// Record is the name in track records, such as the host of the agent's address; empty: the agent's
+	// actions have no track record. It stays the same when the address changes.
+	Record string
 	// AnswersAll means that an agent may comment on every event that it decides on. Otherwise
 	// comments on edits, label events and comments are permitted only if a rule names the event.
 	// Comments by rules always need this.
@@ -217,9 +220,9 @@ func (s setup) forTask(id string) setup {
 // ruleset returns what the flow reads from the rules besides decisions.
 func (s setup) ruleset() ruleset.Rules { return (*ruleset.Set)(s.c.Rules).Rules() }
 
-// source returns a rule as the source of an action.
-func (s setup) source(rule string) triage.Source {
-	return triage.Source{Rule: rule, OverrideHumans: s.ruleset().OverridesHumans(rule), Together: s.ruleset().Together(rule)}
+// source returns a rule as the source of an action. digest is as in [triage.Source].
+func (s setup) source(rule, digest string) triage.Source {
+	return triage.Source{Rule: rule, Digest: digest, OverrideHumans: s.ruleset().OverridesHumans(rule), Together: s.ruleset().Together(rule)}
 }
 
 // forbidsLabels reports whether a rule or an agent may have forbidden labels with never_again.

@@ -260,7 +260,7 @@ func (a publisher) proposer(id string) triage.Source {
 	case id == onFailureID:
 		return triage.Source{Rule: id}
 	case id != "" && slices.Contains(a.c.Rules.IDs(), id):
-		return a.source(id)
+		return a.source(id, "") // the proposal has its Pair
 	}
 	return triage.Source{}
 }

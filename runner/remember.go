@@ -58,12 +58,16 @@ func (a *recorder) recalled(l memory.Ledger) decided {
 	ids := a.c.Rules.IDs()
 	for _, e := range l.Entries {
 		s := triage.ParseSource(e.Rule)
+		s.Digest = memory.SourceDigest(e.Pair)
 		switch {
 		case s.Command != "" || s.Undo:
 		case !slices.Contains(ids, s.Rule):
-			s = triage.Source{}
+			s = triage.Source{Digest: s.Digest}
 		default:
-			s = a.source(s.Rule)
+			s = a.source(s.Rule, s.Digest)
+		}
+		if e.Rule == "" {
+			dec.AgentPair = e.Pair
 		}
 		dec.Sources = append(dec.Sources, s)
 	}
@@ -95,7 +99,7 @@ func (a *recorder) journal(ctx context.Context, dec decided, p plan.Plan, kept *
 	}
 	for _, s := range p.Steps {
 		e := &l.Entries[s.Index]
-		e.Rule = s.Source.ID()
+		e.Rule, e.Pair = s.Source.ID(), s.Pair
 		if s.Verdict != triage.Do && !s.Unknown {
 			e.State, e.Reason = triage.Skipped, s.Reason
 		}
@@ -263,7 +267,7 @@ func (n deferral) put(r *memory.Record) {
 				r.Drop(c.Rule)
 			}
 			r.Plan(memory.ScheduledClose{
-				At: n.known, Due: n.at.Truncate(time.Second).Add(e.After), Reason: e.Reason, Veto: e.Veto, Rule: s.Source.Rule, Task: n.a.id.ID,
+				At: n.known, Due: n.at.Truncate(time.Second).Add(e.After), Reason: e.Reason, Veto: e.Veto, Rule: s.Source.Rule, Pair: s.Pair, Task: n.a.id.ID,
 				Accepted: res.AcceptedBy, Confidence: statedBy(s.Action),
 			})
 		default: // the others were written to the issue
@@ -325,6 +329,6 @@ func actionOf(r triage.ActionResult) memory.Action {
 	if r.State == triage.Done || r.State == triage.Noted {
 		a.Values = r.Values
 	}
-	a.Rule, a.Verdict, a.Result, a.Reason, a.URL = r.Source.ID(), r.Verdict, r.State, r.Reason, r.URL
+	a.Rule, a.Pair, a.Verdict, a.Result, a.Reason, a.URL = r.Source.ID(), r.Pair, r.Verdict, r.State, r.Reason, r.URL
 	return a
 }

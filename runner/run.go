@@ -338,7 +338,7 @@ func (a *recorder) recheck(ctx context.Context, rep *Report, dec *decided, r rev
 	for i := range r.plan.Steps {
 		s := &r.plan.Steps[i]
 		same := func(from triage.Source) bool { return from.ID() == s.Source.ID() }
-		if (s.Verdict == triage.Do || s.Verdict == triage.Suggest) && s.Accepted == nil && !s.Landed && s.Source != (triage.Source{}) && !slices.ContainsFunc(now.Sources, same) {
+		if (s.Verdict == triage.Do || s.Verdict == triage.Suggest) && s.Accepted == nil && !s.Landed && !s.Source.IsAgent() && !slices.ContainsFunc(now.Sources, same) {
 			s.Verdict, s.Reason = triage.Skip, "the issue changed after the event, and the rule does not act on it now"
 		}
 	}

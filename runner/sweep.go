@@ -644,7 +644,7 @@ func (s *sweep) unrecorded(ctx context.Context, d triage.Delivery, r memory.Reco
 	rep.setDecision(dec)
 	rep.Status = StatusApplied
 	rep.Actions = []triage.ActionResult{{
-		Action: dec.Message.Actions[0], Source: triage.Source{Rule: c.Rule}, Verdict: triage.Do, State: triage.Done,
+		Action: dec.Message.Actions[0], Source: triage.Source{Rule: c.Rule}, Pair: c.Pair, Verdict: triage.Do, State: triage.Done,
 	}}
 	if c.Reason != "" {
 		rep.Actions[0].Values = []string{c.Reason}
@@ -656,11 +656,12 @@ func (s *sweep) unrecorded(ctx context.Context, d triage.Delivery, r memory.Reco
 func closing(a attempt, c memory.ScheduledClose) (decided, error) {
 	by, from := cmp.Or(a.o.Agent.Name, byRules), triage.Source{}
 	if c.Rule != "" {
-		by, from = byRules, a.source(c.Rule)
+		by, from = byRules, a.source(c.Rule, memory.SourceDigest(c.Pair))
 	}
 	d, err := schedule.Close(a.id.ID, by, from, c)
+	d.AgentPair = c.Pair
 	if c.Accepted != "" {
-		d.Accepted = map[int]plan.Acceptance{0: {ID: a.id.ID, By: c.Accepted, Made: c.At, At: c.At}}
+		d.Accepted = map[int]plan.Acceptance{0: {ID: a.id.ID, By: c.Accepted, Made: c.At, At: c.At, Pair: c.Pair}}
 	}
 	return decided{Decision: d, At: a.o.Clock.Now().UTC()}, err
 }

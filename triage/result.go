@@ -41,9 +41,12 @@ const (
 // An ActionResult is one action of a decision, with its verdict and its result. Its JSON is the one
 // that reports contain; see [ActionResult.MarshalJSON].
 type ActionResult struct {
-	Index   int // position in the decision, from 0
-	Action  protocol.ActionItem
-	Source  Source
+	Index  int // position in the decision, from 0
+	Action protocol.ActionItem
+	Source Source
+	// Pair is the source of the action's track record, as in memory.Action; empty: none. No report
+	// contains it.
+	Pair    string
 	Verdict Verdict
 	State   State
 	Reason  string // why it was not carried out, or a warning; may be empty
@@ -88,6 +91,9 @@ type Source struct {
 	Together bool
 	// Undo means that the action reverts an earlier action of the rule.
 	Undo bool
+	// Digest identifies what the rule decides on and what it does then, as rules.Result has it; empty:
+	// unknown, or not a rule. A rule that was removed since has its digest and no name. Neither a report nor [ParseSource] contains it.
+	Digest string
 }
 
 // RefusedByHost reports whether the host refused the action for good. The policy had permitted it.

@@ -73,6 +73,9 @@ type Rules interface {
 	// Together reports whether the rule has "together: true": all of its actions are carried out, or
 	// none.
 	Together(id string) bool
+	// UndoDigest returns the digest of the reversals of a rule (else_undo), as rules.Result has it for its
+	// actions.
+	UndoDigest(id string) string
 	// Adders returns the ids of the rules that add a label, in order. It misses labels that an
 	// expression computes.
 	Adders(label string) []string
@@ -116,6 +119,7 @@ func (none) UsesMemory() bool                        { return false }
 func (none) UndoesByMemory() bool                    { return false }
 func (none) OverridesHumans(string) bool             { return false }
 func (none) Together(string) bool                    { return false }
+func (none) UndoDigest(string) string                { return "" }
 func (none) Adders(string) []string                  { return nil }
 func (none) MayHaveEffect(string, triage.Issue) bool { return false }
 func (none) LabelsOff(string, triage.Issue) []string { return nil }

@@ -68,8 +68,15 @@ type Facts struct {
 	// planned, except those that the policy forbids. Nil: every label may.
 	May func(label string) bool `json:"-"`
 	// Effect returns which labels each planned action will add or remove, out of those that the action
-	// names. rules has the id of the rule of each action. It is more precise than May and replaces it.
+	// names. It is more precise than May and replaces it.
 	// It is called after a label action was added to the planned ones, which may lack further actions
 	// of the same rule. Actions of a rule that failed are not among them later. Nil: May is called.
-	Effect func(ctx context.Context, rules []string, planned []protocol.ActionItem) [][]string `json:"-"`
+	Effect func(ctx context.Context, planned []Planned) [][]string `json:"-"`
+}
+
+// A Planned is an action that rules have planned so far.
+type Planned struct {
+	Rule   string // the id of its rule
+	Digest string // as in rules.Result
+	Action protocol.ActionItem
 }

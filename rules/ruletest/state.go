@@ -76,12 +76,16 @@ func proposed(item protocol.ActionItem, p Policy) bool {
 
 // effect returns the function for facts.Facts.Effect. Other rules do not see the labels of a proposed
 // action.
-func effect(s *rules.Set, i triage.Issue, p Policy) func(context.Context, []string, []protocol.ActionItem) [][]string {
-	return func(_ context.Context, sources []string, planned []protocol.ActionItem) [][]string {
-		a := newState(i, rules.Result{Message: protocol.DecisionMessage{Actions: planned}, Sources: sources})
+func effect(s *rules.Set, i triage.Issue, p Policy) func(context.Context, []facts.Planned) [][]string {
+	return func(_ context.Context, planned []facts.Planned) [][]string {
+		var result rules.Result
+		for _, one := range planned {
+			result.Message.Actions, result.Sources = append(result.Message.Actions, one.Action), append(result.Sources, one.Rule)
+		}
+		a := newState(i, result)
 		changed := a.carryOut(s, i, p)
-		for k, item := range planned {
-			if proposed(item, p) {
+		for k, one := range planned {
+			if proposed(one.Action, p) {
 				changed[k] = nil
 			}
 		}

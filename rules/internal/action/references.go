@@ -1,7 +1,10 @@
 package action
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
@@ -89,6 +92,30 @@ func (a Action) Expressions() []*expression.Expression {
 		}
 	}
 	return slices.DeleteFunc(list, func(x *expression.Expression) bool { return x == nil })
+}
+
+// AppendCanonical appends to b a form of the action that does not depend on how it is written: its name and
+// its parameters, sorted by name. The keys of an intent are left out, because they change who is asked
+// about the action, and not what it does.
+func (a Action) AppendCanonical(b []byte, names *symbols.Table) []byte {
+	b = strconv.AppendQuote(b, a.spec.Name)
+	params := slices.Clone(a.params)
+	slices.SortFunc(params, func(p, q param) int { return strings.Compare(p.spec.Name, q.spec.Name) })
+	for _, p := range params {
+		b = strconv.AppendQuote(append(b, ' '), p.spec.Name)
+		for _, x := range []*expression.Expression{p.list, p.whole} {
+			if x != nil {
+				b = x.AppendCanonical(append(b, '='), names)
+			}
+		}
+		if p.value != nil {
+			b = fmt.Appendf(b, "=%v", p.value)
+		}
+		for _, t := range p.texts {
+			b = t.AppendCanonical(append(b, ','), names, p.spec.Kind == protocol.KindMarkdown)
+		}
+	}
+	return b
 }
 
 // Constants returns the texts of parameters without {{ }}, such as the names of labels.

@@ -360,6 +360,38 @@ func (c *collector) values(t symbols.Rows) {
 	}
 }
 
+// AppendCanonical appends to b a form of the expression that does not depend on how it is written, and the
+// contents of the tables and form fields that it names. Expressions of different meaning have different
+// forms.
+func (x *Expression) AppendCanonical(b []byte, names *symbols.Table) []byte {
+	tree, err := x.parse()
+	if err != nil { // it was parsed before
+		return append(b, x.src...)
+	}
+	b = syntax.Canonical(b, tree.Node)
+	var walk func(n ast.Node)
+	walk = func(n ast.Node) {
+		if m, ok := n.(*ast.MemberNode); ok {
+			root, _ := m.Node.(*ast.IdentifierNode)
+			if name, literal := m.Property.(*ast.StringNode); literal && root != nil {
+				switch root.Value {
+				case tablesName:
+					b = append(b, names.TableSum(name.Value)...)
+				case formName:
+					b = names.Forms[name.Value].AppendCanonical(b)
+				}
+			}
+		}
+		for _, c := range syntax.Children(n) {
+			if *c != nil {
+				walk(*c)
+			}
+		}
+	}
+	walk(tree.Node)
+	return b
+}
+
 // Commands returns the commands for which an expression tests. others is true if it tests for a name
 // that is only known at run time.
 func (x *Expression) Commands() (names []string, others bool) {

@@ -3,6 +3,7 @@
 package forms
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -87,6 +88,15 @@ func (d *Field) decode(f *yamlfile.File, n *yaml.Node) {
 		return
 	}
 	d.Type = typ
+}
+
+// AppendCanonical appends to b what distinguishes the field from other fields: its heading and its type. A
+// nil field appends nothing.
+func (d *Field) AppendCanonical(b []byte) []byte {
+	if d == nil {
+		return b
+	}
+	return fmt.Appendf(b, "(form %q %q)", d.key, d.Type)
 }
 
 // headingFor returns the heading for the suggestion in a message: a scalar that was written in

@@ -3,6 +3,8 @@
 package symbols
 
 import (
+	"sync"
+
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/rulesource"
@@ -19,6 +21,9 @@ type Table struct {
 	RowsOf map[string]Rows            // the rows of each table in its file
 	Funcs  map[string]rulesource.Func // the program's own functions
 	rows   int                        // number of rows of all tables
+
+	mu   sync.Mutex        // guards sums
+	sums map[string]string // results of TableSum
 }
 
 // New returns an empty table.

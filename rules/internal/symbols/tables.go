@@ -1,6 +1,8 @@
 package symbols
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"strconv"
 	"unicode/utf8"
 
@@ -49,6 +51,27 @@ func (t *Table) declareTables(f *yamlfile.File, n *yaml.Node) {
 		t.Tables[key.Value] = tableOf(f, value)
 		t.RowsOf[key.Value] = Rows{key.Value, f, value}
 	})
+}
+
+// TableSum returns a sum of the content of a table, which does not depend on the order of its rows; "" if
+// there is no such table. It sums each table once.
+func (t *Table) TableSum(name string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	table, known := t.Tables[name]
+	if !known {
+		return ""
+	}
+	sum, ok := t.sums[name]
+	if !ok {
+		if t.sums == nil {
+			t.sums = map[string]string{}
+		}
+		// fmt sorts the keys of maps, and the type distinguishes 1 from 1.0 and from "1".
+		sum = fmt.Sprintf("(table %x)", sha256.Sum256(fmt.Appendf(nil, "%T %#v", table, table)))
+		t.sums[name] = sum
+	}
+	return sum
 }
 
 // A cell is a value of a row, with the name of its kind.

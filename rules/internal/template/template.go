@@ -3,6 +3,7 @@ package template
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -151,6 +152,23 @@ func (t *Template) Constant() (string, bool) {
 		return t.parts[0].literal, true
 	}
 	return "", false
+}
+
+// AppendCanonical appends to b a form of the template that does not depend on how its expressions are
+// written. trimmed means that white space at the end of the text has no effect.
+func (t *Template) AppendCanonical(b []byte, names *symbols.Table, trimmed bool) []byte {
+	for i, p := range t.parts {
+		if p.expr != nil {
+			b = append(p.expr.AppendCanonical(append(b, "{{"...), names), "}}"...)
+			continue
+		}
+		literal := p.literal
+		if trimmed && i == len(t.parts)-1 {
+			literal = strings.TrimRight(literal, " \t\r\n")
+		}
+		b = strconv.AppendQuote(b, literal)
+	}
+	return b
 }
 
 // References returns the label that the template renders, if its source names the label. file is

@@ -35,7 +35,7 @@ func (j *Journal) mark(ctx context.Context, r triage.ActionResult) {
 		return
 	}
 	e := memory.Entry{
-		Index: r.Index, Hash: memory.HashAction(r.Action), Rule: r.Source.ID(), State: state, At: j.Now().UTC(),
+		Index: r.Index, Hash: memory.HashAction(r.Action), Rule: r.Source.ID(), Pair: r.Pair, State: state, At: j.Now().UTC(),
 	}
 	if state != triage.Trying {
 		e.Values, e.Reason, e.URL, e.Refused = r.Values, r.Reason, r.URL, r.RefusedByHost()

@@ -26,6 +26,9 @@ type Decision struct {
 	// Fallback means that the agent failed, and that this is the configured decision for that
 	// case.
 	Fallback bool
+	// AgentPair is the source of the track record of the agent's actions, as in [memory.Action]; empty: they
+	// have none.
+	AgentPair string
 	// AgentWhy is the agent's rationale of its decision; empty: none, or Message has no other.
 	AgentWhy string
 	// Accepted has the acceptances of the actions whose proposals a person accepted, by index.
@@ -38,6 +41,19 @@ func (d Decision) Source(i int) triage.Source {
 		return d.Sources[i]
 	}
 	return triage.Source{}
+}
+
+// Pair returns the source of the track record of an action, as in [memory.Action]. That of an accepted
+// action is the one of its proposal, which may be of an earlier version of the rule or the agent.
+func (d Decision) Pair(i int) string {
+	yes, accepted := d.Accepted[i]
+	switch from := d.Source(i); {
+	case accepted:
+		return yes.Pair
+	case from.Digest != "" || !from.IsAgent():
+		return memory.RuleSource(from.Digest)
+	}
+	return d.AgentPair
 }
 
 // With returns the decision with actions appended. If the decision is to skip, the result has only
@@ -140,7 +156,7 @@ func judge(in Input, before Plan) Plan {
 			p.Steps = append(p.Steps, before.Steps[i])
 			continue
 		}
-		s := Step{ActionResult: triage.ActionResult{Index: i, Action: a, Source: in.Decision.Source(i)}}
+		s := Step{ActionResult: triage.ActionResult{Index: i, Action: a, Source: in.Decision.Source(i), Pair: in.Decision.Pair(i)}}
 		if yes, ok := in.Decision.Accepted[i]; ok {
 			s.Accepted, s.Proposal, s.AcceptedBy = &yes, yes.Number, yes.By
 			s.Rationale, s.Confidence = yes.Rationale, yes.Confidence

@@ -178,7 +178,7 @@ func (p Plan) Proposals(of history.Identity, now time.Time) []memory.Proposal {
 		lead := leadOf(steps)
 		m := memory.Proposal{
 			ID: proposalID(of, steps), At: now.UTC(), Expires: now.UTC().Add(p.policy.ProposalTTL()), Source: lead.Source.ID(), Action: lead.permitted(),
-			Confidence: lead.Confidence, Rationale: lead.Rationale, Carrier: triage.CarrierComment, State: memory.Pending,
+			Pair: lead.Pair, Confidence: lead.Confidence, Rationale: lead.Rationale, Carrier: triage.CarrierComment, State: memory.Pending,
 			Text: proposal.TextDigest(p.issue),
 		}
 		if lead.Carrier == triage.CarrierGitHub || len(lead.HeldNames) > 0 {

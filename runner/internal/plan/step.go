@@ -51,8 +51,9 @@ type Acceptance struct {
 	Made   time.Time // when the proposal was made
 	At     time.Time // when the person answered
 	Group  bool      // the proposal has several actions, all of which are carried out, or none
-	// Rationale and Confidence are those of the proposal.
+	// Rationale, Confidence and Pair are those of the proposal.
 	Rationale  string
+	Pair       string
 	Confidence protocol.Confidence
 }
 

@@ -6,7 +6,7 @@ import (
 
 // NewMutant returns a queue with a fault: at the beginning of each call, fault changes every task.
 func NewMutant(now func() time.Time, fault func(*task)) Queue {
-	q := &inMemory{watchers: watchers{}}
+	q := &InMemory{watchers: watchers{}}
 	q.now = func() time.Time { // each call reads the time first, while the queue is locked
 		for _, t := range q.tasks {
 			fault(t)

@@ -17,21 +17,22 @@ type Options struct {
 // New returns an empty queue that lasts as long as the process. Only this process can use it, and
 // its tasks are lost when the process ends. The cost of a call grows linearly with the number of
 // tasks, so purge those that have ended.
-func New(o Options) Queue {
-	return &inMemory{now: wait.Clock(o.Now), watchers: watchers{}}
+func New(o Options) *InMemory {
+	return &InMemory{now: wait.Clock(o.Now), watchers: watchers{}}
 }
 
-// inMemory is a queue in memory.
-type inMemory struct {
+// InMemory is a queue in memory with its pauses: see [New].
+type InMemory struct {
 	mu       sync.Mutex
 	now      func() time.Time
 	seq      int64
 	tasks    tasks
+	pauses   []Pause // the oldest first, without the numbers of tasks
 	watchers watchers
 }
 
 // locked calls f with the queue locked.
-func locked[T any](ctx context.Context, q *inMemory, f func(now time.Time) (T, error)) (T, error) {
+func locked[T any](ctx context.Context, q *InMemory, f func(now time.Time) (T, error)) (T, error) {
 	var zero T
 	if err := ctx.Err(); err != nil {
 		return zero, err
@@ -42,7 +43,7 @@ func locked[T any](ctx context.Context, q *inMemory, f func(now time.Time) (T, e
 }
 
 // claimed calls f with a task that the caller has claimed, while the queue is locked.
-func (q *inMemory) claimed(ctx context.Context, ref Ref, f func(t *task, now time.Time)) error {
+func (q *InMemory) claimed(ctx context.Context, ref Ref, f func(t *task, now time.Time)) error {
 	_, err := locked(ctx, q, func(now time.Time) (any, error) {
 		t := q.tasks.byID(ref.ID)
 		switch {
@@ -60,7 +61,7 @@ func (q *inMemory) claimed(ctx context.Context, ref Ref, f func(t *task, now tim
 }
 
 // leased calls f with the task of a lease, while the queue is locked.
-func (q *inMemory) leased(ctx context.Context, l Lease, f func(t *task, now time.Time)) error {
+func (q *InMemory) leased(ctx context.Context, l Lease, f func(t *task, now time.Time)) error {
 	_, err := locked(ctx, q, func(now time.Time) (any, error) {
 		t := q.tasks.byID(l.ID)
 		if t == nil || !t.Draining || t.epoch != l.Epoch {
@@ -73,14 +74,14 @@ func (q *inMemory) leased(ctx context.Context, l Lease, f func(t *task, now time
 }
 
 // end ends a task, releases the next task of its issue, and notifies the watchers.
-func (q *inMemory) end(t *task, now time.Time, state State, reason string) {
+func (q *InMemory) end(t *task, now time.Time, state State, reason string) {
 	decided := t.State == Completed
 	t.end(now, state, reason)
 	q.ended(t, now, decided)
 }
 
 // ended releases the next task of the issue, and notifies the watchers.
-func (q *inMemory) ended(t *task, now time.Time, decided bool) {
+func (q *InMemory) ended(t *task, now time.Time, decided bool) {
 	next := q.tasks.find(func(other *task) bool {
 		return other.State == Completed && !other.Draining && other.lane() == t.lane()
 	})
@@ -93,7 +94,7 @@ func (q *inMemory) ended(t *task, now time.Time, decided bool) {
 }
 
 // Enqueue implements [Queue].
-func (q *inMemory) Enqueue(ctx context.Context, in Task) (Enqueued, error) {
+func (q *InMemory) Enqueue(ctx context.Context, in Task) (Enqueued, error) {
 	if err := in.Check(); err != nil {
 		return Enqueued{}, fmt.Errorf("enqueue a task: %w", err)
 	}
@@ -116,7 +117,7 @@ func (q *inMemory) Enqueue(ctx context.Context, in Task) (Enqueued, error) {
 }
 
 // Duplicate implements [Queue].
-func (q *inMemory) Duplicate(ctx context.Context, dedup string) (Enqueued, error) {
+func (q *InMemory) Duplicate(ctx context.Context, dedup string) (Enqueued, error) {
 	return locked(ctx, q, func(now time.Time) (Enqueued, error) {
 		if old := q.tasks.duplicate(Task{Dedup: dedup}); old != nil && dedup != "" {
 			return old.enqueued(Duplicate, now), nil
@@ -126,12 +127,12 @@ func (q *inMemory) Duplicate(ctx context.Context, dedup string) (Enqueued, error
 }
 
 // ClaimNext implements [Queue].
-func (q *inMemory) ClaimNext(ctx context.Context, agent string, o ClaimOptions) (Claim, error) {
+func (q *InMemory) ClaimNext(ctx context.Context, agent string, o ClaimOptions) (Claim, error) {
 	if err := o.Check(); err != nil {
 		return Claim{}, fmt.Errorf("claim a task: %w", err)
 	}
 	return locked(ctx, q, func(now time.Time) (Claim, error) {
-		for t := q.tasks.next(agent, o.Task, now); t != nil; t = q.tasks.next(agent, o.Task, now) {
+		for t := q.next(agent, o.Task, now); t != nil; t = q.next(agent, o.Task, now) {
 			if Decodable(t.message) {
 				return t.claim(now, o), nil
 			}
@@ -142,7 +143,7 @@ func (q *inMemory) ClaimNext(ctx context.Context, agent string, o ClaimOptions) 
 }
 
 // Heartbeat implements [Queue].
-func (q *inMemory) Heartbeat(ctx context.Context, ref Ref, lease time.Duration) error {
+func (q *InMemory) Heartbeat(ctx context.Context, ref Ref, lease time.Duration) error {
 	if err := (ClaimOptions{Lease: lease}).Check(); err != nil {
 		return fmt.Errorf("extend a claim: %w", err)
 	}
@@ -150,7 +151,7 @@ func (q *inMemory) Heartbeat(ctx context.Context, ref Ref, lease time.Duration) 
 }
 
 // FailClaim implements [Queue].
-func (q *inMemory) FailClaim(ctx context.Context, ref Ref, reason string) error {
+func (q *InMemory) FailClaim(ctx context.Context, ref Ref, reason string) error {
 	return q.claimed(ctx, ref, func(t *task, now time.Time) {
 		q.end(t, now, Failed, reason)
 		t.addLog(now, "given up", t.claimedBy, t.Reason)
@@ -158,7 +159,7 @@ func (q *inMemory) FailClaim(ctx context.Context, ref Ref, reason string) error 
 }
 
 // ReleaseClaim implements [Queue].
-func (q *inMemory) ReleaseClaim(ctx context.Context, ref Ref, wait time.Duration) error {
+func (q *InMemory) ReleaseClaim(ctx context.Context, ref Ref, wait time.Duration) error {
 	return q.claimed(ctx, ref, func(t *task, now time.Time) {
 		t.State, t.Until, t.claims = Pending, time.Time{}, max(0, t.claims-1)
 		t.addLog(now, "released", t.claimedBy, fmt.Sprintf("claim %d", t.Attempt))
@@ -171,7 +172,7 @@ func (q *inMemory) ReleaseClaim(ctx context.Context, ref Ref, wait time.Duration
 }
 
 // Complete implements [Queue].
-func (q *inMemory) Complete(ctx context.Context, ref Ref, decision []byte) (Receipt, error) {
+func (q *InMemory) Complete(ctx context.Context, ref Ref, decision []byte) (Receipt, error) {
 	if err := CheckDecision(decision); err != nil {
 		return Receipt{}, fmt.Errorf("complete a task: %w", err)
 	}

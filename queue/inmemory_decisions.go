@@ -8,7 +8,7 @@ import (
 )
 
 // LeaseDecisions implements [Queue].
-func (q *inMemory) LeaseDecisions(ctx context.Context, o DrainOptions) ([]Decision, error) {
+func (q *InMemory) LeaseDecisions(ctx context.Context, o DrainOptions) ([]Decision, error) {
 	if err := o.Check(); err != nil {
 		return nil, fmt.Errorf("lease decisions: %w", err)
 	}
@@ -18,7 +18,7 @@ func (q *inMemory) LeaseDecisions(ctx context.Context, o DrainOptions) ([]Decisi
 			busy[t.lane()] = busy[t.lane()] || t.Draining
 		}
 		for _, t := range q.tasks {
-			free := t.State == Completed && !t.Draining && !t.held(now) && (t.lane() == "" || !busy[t.lane()])
+			free := t.State == Completed && t.ready(now) && !q.paused(t) && (t.lane() == "" || !busy[t.lane()])
 			if free && len(list) < o.Limit {
 				busy[t.lane()] = true
 				list = append(list, t.lease(now, o))
@@ -29,7 +29,7 @@ func (q *inMemory) LeaseDecisions(ctx context.Context, o DrainOptions) ([]Decisi
 }
 
 // Renew implements [Queue].
-func (q *inMemory) Renew(ctx context.Context, l Lease, d time.Duration) (until time.Time, err error) {
+func (q *InMemory) Renew(ctx context.Context, l Lease, d time.Duration) (until time.Time, err error) {
 	if err := (ClaimOptions{Lease: d}).Check(); err != nil {
 		return time.Time{}, fmt.Errorf("extend a lease: %w", err)
 	}
@@ -41,7 +41,7 @@ func (q *inMemory) Renew(ctx context.Context, l Lease, d time.Duration) (until t
 }
 
 // MarkDone implements [Queue].
-func (q *inMemory) MarkDone(ctx context.Context, l Lease, report []byte) error {
+func (q *InMemory) MarkDone(ctx context.Context, l Lease, report []byte) error {
 	if err := CheckSize("report", report); err != nil {
 		return fmt.Errorf("end a task: %w", err)
 	}
@@ -52,7 +52,7 @@ func (q *inMemory) MarkDone(ctx context.Context, l Lease, report []byte) error {
 }
 
 // Fail implements [Queue].
-func (q *inMemory) Fail(ctx context.Context, l Lease, reason string, report []byte) error {
+func (q *InMemory) Fail(ctx context.Context, l Lease, reason string, report []byte) error {
 	if err := CheckSize("report", report); err != nil {
 		return fmt.Errorf("fail a task: %w", err)
 	}
@@ -63,7 +63,7 @@ func (q *inMemory) Fail(ctx context.Context, l Lease, reason string, report []by
 }
 
 // ReleaseLease implements [Queue].
-func (q *inMemory) ReleaseLease(ctx context.Context, l Lease, p Postponement) error {
+func (q *InMemory) ReleaseLease(ctx context.Context, l Lease, p Postponement) error {
 	return q.leased(ctx, l, func(t *task, now time.Time) {
 		t.Draining, t.Until, t.Reason = false, time.Time{}, CleanText(p.Reason)
 		if p.Wait > 0 {
@@ -78,7 +78,7 @@ func (q *inMemory) ReleaseLease(ctx context.Context, l Lease, p Postponement) er
 }
 
 // RequeueStale implements [Queue].
-func (q *inMemory) RequeueStale(ctx context.Context, l Limits) ([]Requeued, error) {
+func (q *InMemory) RequeueStale(ctx context.Context, l Limits) ([]Requeued, error) {
 	return locked(ctx, q, func(now time.Time) (list []Requeued, _ error) {
 		for _, t := range q.tasks {
 			decided := t.State == Completed
@@ -99,7 +99,7 @@ func (q *inMemory) RequeueStale(ctx context.Context, l Limits) ([]Requeued, erro
 }
 
 // RequeueLeases implements [Queue]. All leases belong to this process.
-func (q *inMemory) RequeueLeases(ctx context.Context, drains int) (LeaseCheck, error) {
+func (q *InMemory) RequeueLeases(ctx context.Context, drains int) (LeaseCheck, error) {
 	list, err := locked(ctx, q, func(now time.Time) (list []Requeued, _ error) {
 		for _, t := range q.tasks {
 			if !t.Draining {
@@ -120,7 +120,7 @@ func (q *inMemory) RequeueLeases(ctx context.Context, drains int) (LeaseCheck, e
 }
 
 // ExtendClaims implements [Queue].
-func (q *inMemory) ExtendClaims(ctx context.Context, d time.Duration) (int, error) {
+func (q *InMemory) ExtendClaims(ctx context.Context, d time.Duration) (int, error) {
 	return locked(ctx, q, func(now time.Time) (n int, _ error) {
 		for _, t := range q.tasks {
 			if t.State == Claimed && t.Until.Before(now.Add(d)) {

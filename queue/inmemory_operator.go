@@ -8,15 +8,15 @@ import (
 )
 
 // Stats implements [Queue].
-func (q *inMemory) Stats(ctx context.Context) (Stats, error) {
+func (q *InMemory) Stats(ctx context.Context) (Stats, error) {
 	return locked(ctx, q, func(now time.Time) (Stats, error) { return q.tasks.stats(now), nil })
 }
 
 // Backlog implements [Queue].
-func (q *inMemory) Backlog(ctx context.Context, n int) ([]Backlog, error) {
+func (q *InMemory) Backlog(ctx context.Context, n int) ([]Backlog, error) {
 	return locked(ctx, q, func(now time.Time) (list []Backlog, _ error) {
 		for _, a := range q.tasks.stats(now).Agents {
-			claimable := q.tasks.claimable(a.Agent, now)
+			claimable := q.claimable(a.Agent, now)
 			if len(claimable) == 0 {
 				continue
 			}
@@ -31,13 +31,13 @@ func (q *inMemory) Backlog(ctx context.Context, n int) ([]Backlog, error) {
 }
 
 // List implements [Queue].
-func (q *inMemory) List(ctx context.Context, f Filter) ([]Info, error) {
+func (q *InMemory) List(ctx context.Context, f Filter) ([]Info, error) {
 	page, err := q.Search(ctx, f)
 	return page.Tasks, err
 }
 
 // Search implements [Queue].
-func (q *inMemory) Search(ctx context.Context, f Filter) (Page, error) {
+func (q *InMemory) Search(ctx context.Context, f Filter) (Page, error) {
 	return locked(ctx, q, func(now time.Time) (p Page, _ error) {
 		most, full := 0, false
 		if f.Scans() {
@@ -60,7 +60,7 @@ func (q *inMemory) Search(ctx context.Context, f Filter) (Page, error) {
 }
 
 // Count implements [Queue].
-func (q *inMemory) Count(ctx context.Context, f Filter) (Tally, error) {
+func (q *InMemory) Count(ctx context.Context, f Filter) (Tally, error) {
 	return locked(ctx, q, func(now time.Time) (c Tally, _ error) {
 		_, c.Next = q.tasks.search(f, now, f.Window(), func(*task) bool { c.N++; return true })
 		return c, nil
@@ -68,7 +68,7 @@ func (q *inMemory) Count(ctx context.Context, f Filter) (Tally, error) {
 }
 
 // Inspect implements [Queue].
-func (q *inMemory) Inspect(ctx context.Context, id string) (Details, error) {
+func (q *InMemory) Inspect(ctx context.Context, id string) (Details, error) {
 	return locked(ctx, q, func(now time.Time) (Details, error) {
 		t := q.tasks.byID(id)
 		if t == nil {
@@ -82,7 +82,7 @@ func (q *inMemory) Inspect(ctx context.Context, id string) (Details, error) {
 }
 
 // Retry implements [Queue].
-func (q *inMemory) Retry(ctx context.Context, id, by string) (State, error) {
+func (q *InMemory) Retry(ctx context.Context, id, by string) (State, error) {
 	return locked(ctx, q, func(now time.Time) (State, error) {
 		t := q.tasks.byID(id)
 		if t == nil {
@@ -102,7 +102,7 @@ func (q *inMemory) Retry(ctx context.Context, id, by string) (State, error) {
 }
 
 // AskAgain implements [Queue].
-func (q *inMemory) AskAgain(ctx context.Context, id, by, reason string) (State, error) {
+func (q *InMemory) AskAgain(ctx context.Context, id, by, reason string) (State, error) {
 	return locked(ctx, q, func(now time.Time) (State, error) {
 		t := q.tasks.byID(id)
 		if t == nil {
@@ -121,7 +121,7 @@ func (q *inMemory) AskAgain(ctx context.Context, id, by, reason string) (State, 
 }
 
 // Cancel implements [Queue].
-func (q *inMemory) Cancel(ctx context.Context, id, by string) error {
+func (q *InMemory) Cancel(ctx context.Context, id, by string) error {
 	_, err := locked(ctx, q, func(now time.Time) (any, error) {
 		t := q.tasks.byID(id)
 		switch {
@@ -143,7 +143,7 @@ func (q *inMemory) Cancel(ctx context.Context, id, by string) error {
 }
 
 // Purge implements [Queue].
-func (q *inMemory) Purge(ctx context.Context, before time.Time, limit int) (int, error) {
+func (q *InMemory) Purge(ctx context.Context, before time.Time, limit int) (int, error) {
 	return locked(ctx, q, func(time.Time) (n int, _ error) {
 		q.tasks = slices.DeleteFunc(q.tasks, func(t *task) bool {
 			if n >= limit || t.Ended.IsZero() || !t.Ended.Before(before) {
@@ -157,7 +157,7 @@ func (q *inMemory) Purge(ctx context.Context, before time.Time, limit int) (int,
 }
 
 // Watch implements [Queue]. It reports changes by all users of this queue.
-func (q *inMemory) Watch() (changes <-chan Change, stop func()) {
+func (q *InMemory) Watch() (changes <-chan Change, stop func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	c := q.watchers.add()

@@ -54,10 +54,10 @@ func (l tasks) turn(in Task) time.Time {
 }
 
 // claimable returns the tasks that an agent may claim, in the order in which they are claimed.
-func (l tasks) claimable(agent string, now time.Time) tasks {
+func (q *InMemory) claimable(agent string, now time.Time) tasks {
 	var list tasks
-	for _, t := range l {
-		if t.State == Pending && t.Agent == agent && !t.held(now) {
+	for _, t := range q.tasks {
+		if t.State == Pending && t.Agent == agent && t.ready(now) && !q.paused(t) {
 			list = append(list, t)
 		}
 	}
@@ -67,8 +67,8 @@ func (l tasks) claimable(agent string, now time.Time) tasks {
 
 // next returns the claimable task of an agent that a claim hands out: the one with the id, or the
 // first one if the id is empty. It returns nil if there is none.
-func (l tasks) next(agent, id string, now time.Time) *task {
-	return l.claimable(agent, now).find(func(t *task) bool { return id == "" || t.ID == id })
+func (q *InMemory) next(agent, id string, now time.Time) *task {
+	return q.claimable(agent, now).find(func(t *task) bool { return id == "" || t.ID == id })
 }
 
 // sameIssue returns the matching other tasks that have the same issue and agent as t.

@@ -17,9 +17,14 @@ func TestSlots(t *testing.T) {
 	queuetest.RunSlots(t, open)
 }
 
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	queuetest.RunPauses(t, open)
+}
+
 func open(*testing.T) queuetest.Pair {
 	clock := queuetest.NewClock()
 	o := queue.Options{Now: clock.Now}
 	q, slots := queue.New(o), queue.NewSlots(o)
-	return queuetest.Pair{A: q, B: q, SlotsA: slots, SlotsB: slots, Clock: clock}
+	return queuetest.Pair{A: q, B: q, SlotsA: slots, SlotsB: slots, PausesA: q, PausesB: q, Clock: clock}
 }

@@ -1,5 +1,5 @@
-// Package queuetest tests implementations of queue.Queue and queue.Slots: every implementation passes
-// [Run], or [RunSlots]. A test case is a section of a script file in testdata (one file per topic), or
+// Package queuetest tests implementations of queue.Queue, queue.Slots and queue.Pauses: every
+// implementation passes [Run], [RunSlots] or [RunPauses]. A test case is a section of a script file in testdata (one file per topic), or
 // a function if a script is not enough.
 package queuetest
 
@@ -27,6 +27,12 @@ func RunSlots(t *testing.T, open func(t *testing.T) Pair) {
 	run(t, SlotCases(), open)
 }
 
+// RunPauses runs the tests for queue.Pauses, with the queue that they hold. open is used as in Run.
+func RunPauses(t *testing.T, open func(t *testing.T) Pair) {
+	t.Helper()
+	run(t, PauseCases(), open)
+}
+
 func run(t *testing.T, cases []Case, open func(t *testing.T) Pair) {
 	t.Helper()
 	for _, c := range cases {
@@ -41,7 +47,7 @@ func run(t *testing.T, cases []Case, open func(t *testing.T) Pair) {
 func Cases() []Case {
 	all := slices.Concat(functionCases(), hostileCases(), parallelCases())
 	for _, c := range scripts() {
-		if !strings.HasPrefix(c.Name, slotPrefix) {
+		if !strings.HasPrefix(c.Name, slotPrefix) && !strings.HasPrefix(c.Name, pausePrefix) {
 			all = append(all, c)
 		}
 	}
@@ -60,7 +66,21 @@ func SlotCases() []Case {
 	return all
 }
 
-const slotPrefix = "slots: "
+// PauseCases returns the test cases for queue.Pauses.
+func PauseCases() []Case {
+	all := pauseCases()
+	for _, c := range scripts() {
+		if name, ok := strings.CutPrefix(c.Name, pausePrefix); ok {
+			all = append(all, Case{name, c.Test})
+		}
+	}
+	return all
+}
+
+const (
+	slotPrefix  = "slots: "
+	pausePrefix = "pauses: "
+)
 
 //go:embed testdata/*.txtar
 var testdata embed.FS

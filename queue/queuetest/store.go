@@ -11,17 +11,19 @@ import (
 
 // A Pair is an empty store with two handles, A and B. They share only the stored data, like two
 // processes. SlotsA and SlotsB are the slots of the same handles; only [RunSlots] and [SlotCases] use
-// them. The store uses Clock.
+// them. PausesA and PausesB are their pauses; only [RunPauses] and [PauseCases] use them. The store
+// uses Clock.
 type Pair struct {
-	A, B           queue.Queue
-	SlotsA, SlotsB queue.Slots
-	Clock          *Clock
+	A, B             queue.Queue
+	SlotsA, SlotsB   queue.Slots
+	PausesA, PausesB queue.Pauses
+	Clock            *Clock
 }
 
 // player returns a player of scripts on the store.
 func (p Pair) player(tb testing.TB) *script.Player {
 	tb.Helper()
-	return script.NewPlayer(tb, script.Pair{A: p.A, B: p.B, SlotsA: p.SlotsA, SlotsB: p.SlotsB, Clock: p.Clock})
+	return script.NewPlayer(tb, script.Pair{A: p.A, B: p.B, SlotsA: p.SlotsA, SlotsB: p.SlotsB, PausesA: p.PausesA, PausesB: p.PausesB, Clock: p.Clock})
 }
 
 // A Case is one test case.

@@ -86,5 +86,5 @@ func (p *pairs) take() *pair {
 
 // conformance returns the pair for the suites of queues and slots.
 func (p *pair) conformance() queuetest.Pair {
-	return queuetest.Pair{A: p.a.Queue(), B: p.b.Queue(), SlotsA: p.a.Slots(), SlotsB: p.b.Slots(), Clock: p.clock.Load()}
+	return queuetest.Pair{A: p.a.Queue(), B: p.b.Queue(), SlotsA: p.a.Slots(), SlotsB: p.b.Slots(), PausesA: p.a.Pauses(), PausesB: p.b.Pauses(), Clock: p.clock.Load()}
 }

@@ -84,3 +84,9 @@ func TestHistory(t *testing.T) {
 		return historytest.Pair{Pair: p.conformance(), HistoryA: p.a.History(), HistoryB: p.b.History()}
 	})
 }
+
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	stores := pairs{suite: t, schema: postgres.Server(t).Schema}
+	queuetest.RunPauses(t, func(t *testing.T) queuetest.Pair { return stores.lend(t).conformance() })
+}

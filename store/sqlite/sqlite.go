@@ -169,6 +169,9 @@ func (s *Store) Memory() memory.Agenda { return s.records }
 // Journal returns the ledgers of tasks.
 func (s *Store) Journal() memory.Journal { return s.ledgers }
 
+// Pauses returns the pauses of the queue.
+func (s *Store) Pauses() queue.Pauses { return s.queue }
+
 // Slots returns the rate limiter of writes.
 func (s *Store) Slots() queue.Slots { return s.slots }
 

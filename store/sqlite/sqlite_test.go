@@ -30,7 +30,7 @@ func open(t testing.TB, path string, now func() time.Time) *sqlite.Store {
 
 // pairOf returns two handles of a store.
 func pairOf(a, b *sqlite.Store, clock *queuetest.Clock) queuetest.Pair {
-	return queuetest.Pair{A: a.Queue(), B: b.Queue(), SlotsA: a.Slots(), SlotsB: b.Slots(), Clock: clock}
+	return queuetest.Pair{A: a.Queue(), B: b.Queue(), SlotsA: a.Slots(), SlotsB: b.Slots(), PausesA: a.Pauses(), PausesB: b.Pauses(), Clock: clock}
 }
 
 func TestQueue(t *testing.T) {
@@ -96,5 +96,13 @@ func TestHistory(t *testing.T) {
 		path, clock := filepath.Join(t.TempDir(), "foreman.db"), queuetest.NewClock()
 		a, b := open(t, path, clock.Now), open(t, path, clock.Now)
 		return historytest.Pair{Pair: pairOf(a, b, clock), HistoryA: a.History(), HistoryB: b.History()}
+	})
+}
+
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	queuetest.RunPauses(t, func(t *testing.T) queuetest.Pair {
+		path, clock := filepath.Join(t.TempDir(), "foreman.db"), queuetest.NewClock()
+		return pairOf(open(t, path, clock.Now), open(t, path, clock.Now), clock)
 	})
 }

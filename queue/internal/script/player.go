@@ -65,9 +65,9 @@ func (p *Player) run(s step) {
 // check makes a call and compares its result.
 func (p *Player) check(s step, f func(*call) (outcome, error)) {
 	p.Helper()
-	c := &call{state: &p.state, step: s, q: p.A, args: s.arguments()}
+	c := &call{state: &p.state, step: s, q: p.A, pauses: p.PausesA, args: s.arguments()}
 	if s.second {
-		c.q = p.B
+		c.q, c.pauses = p.B, p.PausesB
 	}
 	got, err := f(c)
 	if len(c.args) > 0 {

@@ -76,7 +76,7 @@ func TestPlay(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				script.NewPlayer(r, script.Pair{A: q, B: q, SlotsA: slots, SlotsB: slots, Clock: clock}).Play(tt.script)
+				script.NewPlayer(r, script.Pair{A: q, B: q, SlotsA: slots, SlotsB: slots, PausesA: q, PausesB: q, Clock: clock}).Play(tt.script)
 			}()
 			<-done
 			if r.failed != tt.fails {

@@ -15,11 +15,13 @@ const (
 )
 
 // A Pair is an empty store with two handles, A and B. They share only the stored data, like two
-// processes. SlotsA and SlotsB are nil for scripts that take no slots.
+// processes. SlotsA and SlotsB are nil for scripts that take no slots, PausesA and PausesB for scripts
+// without pauses.
 type Pair struct {
-	A, B           queue.Queue
-	SlotsA, SlotsB queue.Slots
-	Clock          Clock
+	A, B             queue.Queue
+	SlotsA, SlotsB   queue.Slots
+	PausesA, PausesB queue.Pauses
+	Clock            Clock
 }
 
 // A Clock is the clock of a store. It moves only by Advance.
@@ -45,8 +47,9 @@ type call struct {
 	*state
 	step
 
-	q    queue.Queue // the handle
-	args arguments
+	q      queue.Queue // the handle
+	pauses queue.Pauses
+	args   arguments
 }
 
 // An outcome is the result of a call.

@@ -128,6 +128,10 @@ func calls() map[string]func(c *call) (outcome, error) {
 		"watch": watch,
 		"hint":  hint,
 		"slot":  slot,
+
+		"pause":  pause,
+		"resume": resume,
+		"pauses": pauses,
 	}
 }
 
@@ -303,6 +307,41 @@ func Await(changes <-chan queue.Change, want queue.Change) error {
 			return fmt.Errorf("no change %+v was reported", want)
 		}
 	}
+}
+
+// scope returns the scope that a line names: its kind, and the argument name.
+func (c *call) scope() queue.Scope {
+	return queue.Scope{Kind: queue.ScopeKind(c.words[0]), Name: c.args.text("name", "")}
+}
+
+// pause pauses a scope. The result is "paused" or "already".
+func pause(c *call) (outcome, error) {
+	p, already, err := c.pauses.Pause(c.Context(), c.scope(), c.args.text("by", "person"), c.args.text("reason", ""))
+	out := outcome{words: []string{"paused"}, normal: []string{"paused"}, value: p}
+	if already {
+		out.words = []string{"already"}
+	}
+	return out, err
+}
+
+// resume ends the pause of a scope. The result is "resumed" or "none".
+func resume(c *call) (outcome, error) {
+	p, found, err := c.pauses.Resume(c.Context(), c.scope())
+	out := outcome{words: []string{"resumed"}, normal: []string{"resumed"}, value: p}
+	if !found {
+		out.words = []string{none}
+	}
+	return out, err
+}
+
+// pauses returns the scopes that are paused, by the other handle.
+func pauses(c *call) (outcome, error) {
+	list, err := c.PausesB.ListPauses(c.Context())
+	var words []string
+	for _, p := range list {
+		words = append(words, strings.TrimSuffix(string(p.Scope.Kind)+":"+p.Scope.Name, ":"))
+	}
+	return outcome{words: orNone(words), value: struct{ Pauses []queue.Pause }{list}}, err
 }
 
 // slot takes slots of the account "bot", with the limits per minute and per hour, alternating

@@ -77,6 +77,7 @@ func (s *statements) addTail(tx sqlstore.Tx, out *history.Series, scope history.
 		{s.ready, queue.Completed, []any{most}, last},
 		{s.leased, queue.Completed, []any{most}, last},
 		{s.held, queue.Completed, []any{most}, last},
+		{s.parked, queue.Completed, []any{most}, last},
 	} {
 		list, err := sqlstore.All(tx, p.query, scanEnded(p.state), p.args...)
 		if err != nil {

@@ -26,17 +26,17 @@ type claiming struct {
 }
 
 func newClaiming(d sqlstore.Dialect) *claiming {
-	const pending = "WHERE t.state = 0 AND t.agent = $2 ORDER BY t.priority DESC, t.seq LIMIT "
+	pending := "WHERE t.state = 0 AND t.agent = " + unlessPaused("$2") + " AND " + repoUnpaused + " AND " + firstClaim + " ORDER BY t.priority DESC, t.seq LIMIT "
 	c := &claiming{
-		claimNamed:  d.Expand(claimNamed),
+		claimNamed:  d.Expand(claimNamed()),
 		claimedBody: "SELECT b.origin, b.message FROM task t JOIN task_body b ON b.seq = t.seq WHERE t.task_id = $1",
-		probe:       "SELECT 1 FROM task WHERE state = 0 AND agent = $1 LIMIT 1",
+		probe:       "SELECT 1 FROM task t WHERE t.state = 0 AND t.agent = " + unlessPaused("$1") + " AND " + repoUnpaused + " LIMIT 1",
 		probes:      d.ReadFirst,
 		delayed:     newDelayed(d),
 		tasks:       newTasks(d),
 	}
 	if d.Batches {
-		c.claimAll = d.Expand(claimAll)
+		c.claimAll = d.Expand(claimAll())
 		c.calls = &batch.Kind[*sqlstore.ClaimRequest]{Order: 1, Join: c.claimTogether}
 		return c
 	}
@@ -51,16 +51,20 @@ WHERE seq IN (SELECT t.seq FROM task t ` + pending + "$5)")
 // as they were when the statement began. The last column but one is 1 if another task was joined
 // to this one meanwhile, so the texts must be read again. The last column is the number of the
 // caller's kind.
-const claimAll = `
+func claimAll() string {
+	return `
 WITH want AS MATERIALIZED (
   SELECT w.agent, w.lease, w.claimant, w.callers, w.kind FROM unnest($2::text[], $3::bigint[], $4::text[], $5::bigint[]) WITH ORDINALITY AS w(agent, lease, claimant, callers, kind)
+  WHERE NOT ` + pausedAgent("w.agent") + `
 ), pick AS MATERIALIZED (
   SELECT r.seq, w.lease, w.claimant, w.kind FROM want w CROSS JOIN LATERAL (
     SELECT both_of_them.seq FROM (
       SELECT ready.seq, ready.priority FROM (
-        SELECT t.seq, t.priority FROM task t WHERE t.state = 0 AND t.agent = w.agent ORDER BY t.priority DESC, t.seq LIMIT w.callers{skip}
+        SELECT t.seq, t.priority FROM task t WHERE t.state = 0 AND t.agent = w.agent AND ` + repoUnpaused + ` AND ` + firstClaim + `
+          ORDER BY t.priority DESC, t.seq LIMIT w.callers{skip}
       ) AS ready UNION ALL SELECT due.seq, due.priority FROM (
-        SELECT t.seq, t.priority FROM task t WHERE t.state = 6 AND t.agent = w.agent AND t.run_at <= {now} ORDER BY t.priority DESC, t.seq LIMIT w.callers{skip}
+        SELECT t.seq, t.priority FROM task t WHERE t.state = 6 AND t.agent = w.agent AND t.run_at <= {now} AND ` + repoUnpaused + ` AND ` + firstClaim + `
+          ORDER BY t.priority DESC, t.seq LIMIT w.callers{skip}
       ) AS due
     ) AS both_of_them ORDER BY both_of_them.priority DESC, both_of_them.seq LIMIT w.callers
   ) r
@@ -69,15 +73,19 @@ UPDATE task SET state = 1, attempt = attempt + 1, claims = claims + 1, claimed_b
 FROM pick LEFT JOIN task_body b ON b.seq = pick.seq WHERE task.seq = pick.seq
 RETURNING task_id, attempt, lease_until, created_at, b.origin, b.message, CASE WHEN behind = '' THEN 0 ELSE 1 END,
   CASE WHEN joinable = (SELECT s.joinable FROM task s WHERE s.seq = task.seq) THEN 0 ELSE 1 END, pick.kind`
+}
 
 // claimNamed hands out one task, if it is pending or due. It waits if the task is locked, because
 // no other task can be handed out instead. The columns are those of claimAll, without the kind.
-const claimNamed = `
+func claimNamed() string {
+	return `
 UPDATE task SET state = 1, attempt = attempt + 1, claims = claims + 1, claimed_by = $4, claimed_at = {now}, lease_until = {now} + $3, run_at = 0
-WHERE task_id = $5 AND agent = $2 AND (state = 0 OR state = 6 AND run_at <= {now})
+WHERE task_id = $5 AND agent = ` + unlessPaused("$2") + ` AND (state = 0 OR state = 6 AND run_at <= {now})
+  AND lower(repo) NOT IN (SELECT p.name FROM pause p WHERE p.kind = 2 AND p.active = 1)
 RETURNING task_id, attempt, lease_until, created_at, (SELECT b.origin FROM task_body b WHERE b.seq = task.seq),
   (SELECT b.message FROM task_body b WHERE b.seq = task.seq), CASE WHEN behind = '' THEN 0 ELSE 1 END,
   CASE WHEN joinable = (SELECT s.joinable FROM task s WHERE s.seq = task.seq) THEN 0 ELSE 1 END`
+}
 
 // next hands out the next task, or the only task that was asked for, if it can be claimed. It does
 // not check the task's message.

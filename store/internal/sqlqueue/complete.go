@@ -35,7 +35,7 @@ WITH want AS (
   SELECT w.id, w.claim, w.claimant, w.decision FROM unnest($2::text[], $3::bigint[], $4::text[], $5::bytea[]) AS w(id, claim, claimant, decision)
 ), pick AS MATERIALIZED (
   SELECT t.seq, w.decision FROM want w JOIN task t ON t.task_id = w.id
-  WHERE (t.state IN (0, 6, 12) AND t.attempt > t.asked_attempt AND (w.claim = 0 OR w.claim > t.asked_attempt) OR t.state = 1 AND (w.claim = 0 OR t.attempt = w.claim))
+  WHERE (t.state IN (0, 6, 12, 18) AND t.attempt > t.asked_attempt AND (w.claim = 0 OR w.claim > t.asked_attempt) OR t.state = 1 AND (w.claim = 0 OR t.attempt = w.claim))
     AND (w.claimant = '' OR t.claimed_by = w.claimant){skip}
 ), t AS (
   `+set+` FROM pick WHERE task.seq = pick.seq RETURNING task.seq, task_id, decision
@@ -46,7 +46,7 @@ SELECT task_id FROM t`)
 		return c
 	}
 	c.complete = d.Expand(set + `
-WHERE task_id = $2 AND (state IN (0, 6, 12) AND attempt > asked_attempt AND ($3 = 0 OR $3 > asked_attempt) OR state = 1 AND ($3 = 0 OR attempt = $3)) AND ($4 = '' OR claimed_by = $4)
+WHERE task_id = $2 AND (state IN (0, 6, 12, 18) AND attempt > asked_attempt AND ($3 = 0 OR $3 > asked_attempt) OR state = 1 AND ($3 = 0 OR attempt = $3)) AND ($4 = '' OR claimed_by = $4)
 RETURNING seq`)
 	c.result = "INSERT INTO task_result (seq, decision) VALUES ($1, $2)" + kept
 	return c

@@ -10,12 +10,15 @@ import (
 // passed.
 type delayed struct {
 	overdue, promote, rearm string
+	peek                    string // whether tasks are overdue, and whether pauses skip tasks
 	lanes                   lanes
 }
 
 func newDelayed(d sqlstore.Dialect) delayed {
 	return delayed{
 		overdue: d.Expand("SELECT 1 FROM task WHERE state >= 6 AND run_at <= {now} LIMIT 1"),
+		peek: d.Expand(`SELECT CASE WHEN EXISTS (SELECT 1 FROM task WHERE state >= 6 AND run_at <= {now}) THEN 1 ELSE 0 END,
+  CASE WHEN EXISTS (SELECT 1 FROM pause WHERE active = 1 AND kind > 0) THEN 1 ELSE 0 END`),
 		promote: d.Expand("UPDATE task SET state = state - 6 WHERE " + d.Unlocked("state >= 6 AND state < 12 AND run_at <= {now}") + " RETURNING state, agent"),
 		rearm: d.Expand("UPDATE task SET run_at = {now} + $2 WHERE " + d.Unlocked("state >= 6 AND state = 12 AND run_at <= {now}") +
 			" RETURNING agent, lane"),
@@ -75,21 +78,27 @@ func (d *delayed) overlooked(tx sqlstore.Tx) (o followUp, err error) {
 	return o, nil
 }
 
-// promoteAll makes due tasks ready in separate transactions, and reports whether any task was
-// due. It returns the work that follows these transactions, even with an error.
-func (d *delayed) promoteAll(ctx context.Context, e sqlstore.Engine) (o followUp, due bool, err error) {
-	due, err = sqlstore.Value(ctx, e.ReadOne, d.any)
-	if err != nil || !due {
-		return followUp{}, false, err
-	}
+// look reports whether there are due tasks, and whether there are pauses that skip tasks one by one.
+func (d *delayed) look(ctx context.Context, e sqlstore.Engine) (due, paused bool, err error) {
+	var some, skip int
+	err = e.ReadOne(ctx, func(tx sqlstore.Tx) error {
+		_, err := sqlstore.One(tx, d.peek, sqlstore.Into(&some, &skip), tx.Now())
+		return err
+	})
+	return some == 1, skip == 1, err
+}
+
+// promoteAll makes due tasks ready in separate transactions. It returns the work that follows
+// these transactions, even with an error.
+func (d *delayed) promoteAll(ctx context.Context, e sqlstore.Engine) (o followUp, err error) {
 	agents, err := sqlstore.Value(ctx, e.WriteOne, d.ready)
 	if err != nil {
-		return followUp{}, true, err
+		return followUp{}, err
 	}
 	o, err = sqlstore.Value(ctx, e.Write, d.overlooked)
 	if err != nil {
 		o = followUp{} // its transaction was rolled back
 	}
 	o.agents = append(agents, o.agents...)
-	return o, true, err
+	return o, err
 }

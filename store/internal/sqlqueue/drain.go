@@ -19,15 +19,15 @@ type draining struct {
 }
 
 func newDraining(d sqlstore.Dialect) *draining {
-	const (
+	var (
 		set   = "UPDATE task SET state = 3, epoch = epoch + 1, owner = $3, holder = $5, lease_until = {now} + $2, run_at = 0\n"
-		ready = `t.state = 2
+		ready = `t.state = 2 AND ` + unpaused + ` AND ` + firstDecision + `
     AND (t.issue = 0 OR NOT EXISTS (SELECT 1 FROM task b WHERE b.state = 3 AND b.issue > 0 AND b.lane = t.lane))`
 		returned = "RETURNING task.seq, task_id, epoch, lease_until, agent, repo, task.issue, tries, created_at, completed_at, asks, epoch - asked_epoch,\n  "
 	)
 	q := &draining{delayed: newDelayed(d)}
 	if !d.Batches {
-		q.lease = d.Expand(set + "WHERE seq = (SELECT t.seq FROM task t WHERE " + ready + " AND t.seq > $4\n  ORDER BY t.seq LIMIT 1)\n" + returned +
+		q.lease = d.Expand(set + "WHERE seq = (SELECT t.seq FROM task t WHERE " + ready + " AND t.seq > " + afterPaused("$4") + "\n  ORDER BY t.seq LIMIT 1)\n" + returned +
 			`(SELECT b.origin FROM task_body b WHERE b.seq = task.seq), (SELECT b.message FROM task_body b WHERE b.seq = task.seq),
   (SELECT r.decision FROM task_result r WHERE r.seq = task.seq)`)
 		return q
@@ -37,7 +37,7 @@ func newDraining(d sqlstore.Dialect) *draining {
 	//
 	// The statement leases only the oldest decision of each issue. It changes the rows in the
 	// order of their issues, so that two transactions cannot wait for each other.
-	q.leaseAll = d.Expand("WITH pick AS MATERIALIZED (\n  SELECT t.seq, t.lane, t.issue FROM task t WHERE " + ready + `
+	q.leaseAll = d.Expand("WITH pick AS MATERIALIZED (\n  SELECT t.seq, t.lane, t.issue FROM task t WHERE " + ready + " AND t.seq > " + afterPaused("0") + `
     AND ($6::bigint = 1 OR NOT EXISTS (SELECT 1 FROM task d WHERE d.state >= 6 AND d.run_at <= {now}))
   ORDER BY t.seq LIMIT $4{skip}
 ), oldest AS MATERIALIZED (

@@ -20,8 +20,8 @@ type reading struct {
 func newReading(d sqlstore.Dialect) reading {
 	// The columns of Info, in the order of scanInfo.
 	info := d.Expand(`
-SELECT seq, task_id, agent, repo, issue, state, CASE WHEN state >= 6 AND (state = 12 OR run_at > {now}) THEN 1 ELSE 0 END, attempt, tries, priority,
-  reason, created_at, CASE WHEN state = 12 THEN 0 ELSE run_at END, claimed_at, lease_until, completed_at, ended_at, claimed_by, owner, behind, asks
+SELECT seq, task_id, agent, repo, issue, state, CASE WHEN state IN (6, 8) AND run_at > {now} OR state = 12 THEN 1 ELSE 0 END, attempt, tries, priority,
+  reason, created_at, CASE WHEN state >= 12 THEN 0 ELSE run_at END, claimed_at, lease_until, completed_at, ended_at, claimed_by, owner, behind, asks
 FROM task `)
 	return reading{
 		info:    info,
@@ -268,7 +268,7 @@ type source struct {
 // storedStates returns the stored states of a state of package queue; empty text: all.
 func storedStates(state queue.State) []int {
 	var list []int
-	for _, n := range []int{statePending, stateClaimed, stateCompleted, stateDraining, stateDone, stateFailed, stateDelayed, stateHeld, stateBehind} {
+	for _, n := range []int{statePending, stateClaimed, stateCompleted, stateDraining, stateDone, stateFailed, stateDelayed, stateHeld, stateBehind, stateParkedPending, stateParkedCompleted} {
 		if state == "" || stateOf(n) == state && slices.Contains(queue.States(), state) {
 			list = append(list, n)
 		}
@@ -326,8 +326,10 @@ func agentSources(state queue.State, agent string) (list []source) {
 			list = append(list, source{"state = " + number + filtered, "seq", false})
 		case stateClaimed, stateDraining:
 			list = append(list, source{"lease_until > 0 AND +state = " + number + filtered, "+seq", false})
+		case stateParkedPending, stateParkedCompleted:
+			list = append(list, source{"state >= 18 AND state = " + number + filtered, "seq", false})
 		default:
-			list = append(list, source{"state >= 6 AND run_at >= 0 AND +state = " + number + filtered, "+seq", false})
+			list = append(list, source{"state >= 6 AND run_at < " + never + " AND +state = " + number + filtered, "+seq", false})
 		}
 	}
 	return list

@@ -3,6 +3,7 @@ package sqlqueue
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/org/foreman-action/queue"
@@ -17,15 +18,19 @@ type Queue struct {
 	holders  Holders
 	verbs    verbs
 	idle     *idle
+	pauses   *atomic.Bool // there may be pauses that skip tasks one by one; if out of date, only costs change
 	watchers *watchers
 }
 
-var _ queue.Queue = (*Queue)(nil)
+var (
+	_ queue.Queue  = (*Queue)(nil)
+	_ queue.Pauses = (*Queue)(nil)
+)
 
 // New returns the queue of a database that sqlstore.Migrate has prepared. h identifies the
 // processes that use the database.
 func New(e batch.Engine, d sqlstore.Dialect, h Holders) *Queue {
-	return &Queue{e, h, newVerbs(d), &idle{agents: map[string]bool{}}, &watchers{chans: map[chan queue.Change]bool{}}}
+	return &Queue{e, h, newVerbs(d), &idle{agents: map[string]bool{}}, &atomic.Bool{}, &watchers{chans: map[chan queue.Change]bool{}}}
 }
 
 // Watch implements queue.Queue.
@@ -57,9 +62,17 @@ func (q *Queue) after(ctx context.Context, o followUp) {
 
 // promote makes due tasks ready in separate transactions, and reports whether any task was due.
 func (q *Queue) promote(ctx context.Context) (due bool, err error) {
-	o, due, err := q.verbs.delayed.promoteAll(ctx, q.engine)
+	due, paused, err := q.verbs.delayed.look(ctx, q.engine)
+	if err != nil {
+		return false, err
+	}
+	q.pauses.Store(paused)
+	if !due {
+		return false, nil
+	}
+	o, err := q.verbs.delayed.promoteAll(ctx, q.engine)
 	q.after(ctx, o)
-	return due, err
+	return true, err
 }
 
 // Enqueue implements queue.Queue.
@@ -121,6 +134,11 @@ func (q *Queue) ClaimNext(ctx context.Context, agent string, o queue.ClaimOption
 // claim hands out the next task, or the only task that was asked for. It does not check the task's
 // message. Error: queue.ErrEmpty.
 func (q *Queue) claim(ctx context.Context, w *sqlstore.ClaimRequest) error {
+	if q.pauses.Load() && w.Task == "" {
+		if _, err := q.verbs.pause.parkPending(ctx, q.engine, w.Agent); err != nil {
+			return err
+		}
+	}
 	probes := q.verbs.claim.probes && w.Task == "" // the absence of one task says nothing about the others
 	if probes && q.idle.has(w.Agent) {
 		if nothing, err := q.verbs.claim.nothing(ctx, q.engine, w.Agent); err != nil {
@@ -194,6 +212,11 @@ func (q *Queue) LeaseDecisions(ctx context.Context, o queue.DrainOptions) ([]que
 	if err := o.Check(); err != nil {
 		return nil, sqlstore.Wrap("lease decisions", err)
 	}
+	if q.pauses.Load() {
+		if _, err := q.verbs.pause.parkCompleted(ctx, q.engine); err != nil {
+			return nil, sqlstore.Wrap("lease decisions", err)
+		}
+	}
 	lo := leaseOptions{DrainOptions: o, holder: holderOf(q.holders)}
 	if q.verbs.drain.calls == nil {
 		list, ready, err := q.verbs.drain.all(ctx, q.engine, lo)
@@ -255,6 +278,9 @@ func (q *Queue) ReleaseLease(ctx context.Context, l queue.Lease, p queue.Postpon
 // RequeueStale implements queue.Queue. It needs several transactions for many tasks.
 func (q *Queue) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Requeued, error) {
 	_, err := q.promote(ctx)
+	if err == nil {
+		err = q.release(ctx)
+	}
 	var all []queue.Requeued
 	for more := true; err == nil && more; {
 		var r requeued
@@ -301,6 +327,11 @@ func (q *Queue) Stats(ctx context.Context) (queue.Stats, error) {
 func (q *Queue) Backlog(ctx context.Context, n int) ([]queue.Backlog, error) {
 	if _, err := q.promote(ctx); err != nil {
 		return nil, sqlstore.Wrap("list waiting tasks", err)
+	}
+	if q.pauses.Load() {
+		if err := q.parkWaiting(ctx); err != nil {
+			return nil, sqlstore.Wrap("list waiting tasks", err)
+		}
 	}
 	list, err := q.verbs.count.waiting(ctx, q.engine, n)
 	return list, sqlstore.Wrap("list waiting tasks", err)
@@ -380,4 +411,63 @@ func (q *Queue) Purge(ctx context.Context, before time.Time, limit int) (int, er
 	}
 	n, err := q.verbs.purge.some(ctx, q.engine, before, limit)
 	return n, sqlstore.Wrap("purge tasks", err)
+}
+
+// Pause implements queue.Pauses.
+func (q *Queue) Pause(ctx context.Context, s queue.Scope, by, reason string) (p queue.Pause, already bool, err error) {
+	if err := s.Check(); err != nil {
+		return queue.Pause{}, false, sqlstore.Wrap("pause", err)
+	}
+	p, already, err = q.verbs.pause.begin(ctx, q.engine, s, by, reason)
+	if err == nil && s.Kind != queue.ScopeEverything {
+		q.pauses.Store(true)
+	}
+	return p, already, sqlstore.Wrap("pause "+s.String(), err)
+}
+
+// Resume implements queue.Pauses.
+func (q *Queue) Resume(ctx context.Context, s queue.Scope) (p queue.Pause, found bool, err error) {
+	if err := s.Check(); err != nil {
+		return queue.Pause{}, false, sqlstore.Wrap("resume", err)
+	}
+	p, found, err = q.verbs.pause.end(ctx, q.engine, s)
+	if err != nil || !found {
+		return queue.Pause{}, false, sqlstore.Wrap("resume "+s.String(), err)
+	}
+	// The pause has ended. If the rest fails, RequeueStale repeats it.
+	_ = q.release(context.WithoutCancel(ctx))
+	return p, true, nil
+}
+
+// release makes the parked tasks of pauses that have ended ready.
+func (q *Queue) release(ctx context.Context) error {
+	some, err := q.verbs.pause.releaseAll(ctx, q.engine)
+	if !some || err != nil {
+		return err
+	}
+	list, err := q.verbs.count.waiting(ctx, q.engine, 0)
+	agents := []string{""}
+	for _, b := range list {
+		agents = append(agents, b.Agent)
+	}
+	q.notify(agents...)
+	return err
+}
+
+// parkWaiting parks the paused tasks at the front of each agent's tasks, so that the first tasks
+// are not paused.
+func (q *Queue) parkWaiting(ctx context.Context) error {
+	agents, err := q.verbs.count.agents(ctx, q.engine)
+	for _, agent := range agents {
+		for n := maxParked; n == maxParked && err == nil; {
+			n, err = q.verbs.pause.parkPending(ctx, q.engine, agent)
+		}
+	}
+	return err
+}
+
+// ListPauses implements queue.Pauses.
+func (q *Queue) ListPauses(ctx context.Context) ([]queue.Pause, error) {
+	list, err := q.verbs.pause.all(ctx, q.engine)
+	return list, sqlstore.Wrap("list pauses", err)
 }

@@ -42,7 +42,7 @@ func newRequeuing(d sqlstore.Dialect) requeuing {
 		extendClaims:     d.Expand("UPDATE task SET lease_until = {now} + $2 WHERE " + d.InOrder("lease_until < {now} + $2 AND state = 1")),
 		exhaustPending:   update(failing+"reason = $2", "state = 0 AND claims > 0 AND claims >= $3", columns),
 		exhaustClaimed:   update(failing+"reason = $2", "lease_until <= {now} AND state = 1 AND claims >= $3", columns),
-		exhaustCompleted: update(failing+"reason = $2 || reason", "tries > 0 AND state IN (2, 8) AND tries >= $3", columns),
+		exhaustCompleted: update(failing+"reason = $2 || reason", "tries > 0 AND state IN (2, 8, 20) AND tries >= $3", columns),
 		exhaustDraining:  update(failing+"tries = tries + 1, reason = $2 || reason", "lease_until <= {now} AND state = 3 AND tries + 1 >= $3", columns),
 		logbook:          newLogbook(d),
 		lanes:            newLanes(d),

@@ -23,13 +23,14 @@ type verbs struct {
 	read      reading
 	delayed   delayed
 	lanes     lanes
+	pause     pausing
 }
 
 func newVerbs(d sqlstore.Dialect) verbs {
 	return verbs{
 		enqueue: newEnqueuing(d), claim: newClaiming(d), heartbeat: newHeartbeating(d), complete: newCompleting(d), drain: newDraining(d),
 		lease: newLeasing(d), requeue: newRequeuing(d), holdings: newHoldings(d), retry: newRetrying(d), purge: newPurging(d), count: newCounting(d), read: newReading(d),
-		delayed: newDelayed(d), lanes: newLanes(d),
+		delayed: newDelayed(d), lanes: newLanes(d), pause: newPausing(d),
 	}
 }
 

@@ -14,6 +14,7 @@
 //	stats.go      Stats, Backlog
 //	list.go       List, Search, Count, Inspect
 //	purge.go      Purge
+//	pause.go      Pause, Resume, ListPauses, and the conditions of the statements that hand out tasks
 //
 // Where the database runs transactions concurrently, calls at the same time of the five main
 // steps of a task (Enqueue, ClaimNext, Complete, LeaseDecisions, MarkDone) share one transaction:
@@ -53,17 +54,21 @@ const (
 	stateHeld      = 8  // completed, held back until run_at
 	stateBehind    = 12 // pending, waiting for another task of the issue; checked again at run_at
 
+	// Ready tasks that a pause holds, see pause.go.
+	stateParkedPending   = statePending + parking
+	stateParkedCompleted = stateCompleted + parking
+
 	holding = 6
 )
 
 // stateOf returns the state of package queue for a stored state.
 func stateOf(n int) queue.State {
 	switch n {
-	case statePending, stateDelayed, stateBehind:
+	case statePending, stateDelayed, stateBehind, stateParkedPending:
 		return queue.Pending
 	case stateClaimed:
 		return queue.Claimed
-	case stateCompleted, stateDraining, stateHeld:
+	case stateCompleted, stateDraining, stateHeld, stateParkedCompleted:
 		return queue.Completed
 	case stateDone:
 		return queue.Done

@@ -15,6 +15,7 @@ import (
 type counting struct {
 	counts, oldest, oldestClaim         string
 	backlog, backlogClaimed, backlogIDs string
+	backlogAgents                       string
 }
 
 func newCounting(d sqlstore.Dialect) counting {
@@ -24,26 +25,33 @@ func newCounting(d sqlstore.Dialect) counting {
 		counts = `SELECT 0, agent, count(*) FROM task WHERE state = 0 GROUP BY agent
 UNION ALL SELECT 2, '', count(*) FROM task WHERE state = 2
 UNION ALL SELECT state, agent, count(*) FROM task WHERE lease_until IS NOT NULL GROUP BY state, agent
-UNION ALL SELECT state, agent, count(*) FROM task WHERE state >= 6 GROUP BY state, agent
+UNION ALL SELECT state, agent, count(*) FROM task WHERE state >= 6 AND run_at < ` + never + ` GROUP BY state, agent
+UNION ALL SELECT state, agent, count(*) FROM task WHERE state >= 18 GROUP BY state, agent
 UNION ALL ` + counts
 	}
-	return counting{
-		counts: counts,
-		// The plus prevents a search through all tasks from the oldest on.
-		oldest: `SELECT created_at FROM task WHERE seq IN (
-(SELECT min(seq) FROM task WHERE state = 0), (SELECT min(+seq) FROM task WHERE state >= 6 AND state IN (6, 12))) ORDER BY seq LIMIT 1`,
-		oldestClaim: "SELECT coalesce(min(claimed_at), 0) FROM task WHERE lease_until IS NOT NULL AND state = 1",
-		// The recursion jumps from one agent to the next, and skips the other tasks of each
-		// agent.
-		backlog: `WITH RECURSIVE w(agent) AS (
+	// The recursion jumps from one agent to the next, and skips the other tasks of each
+	// agent.
+	const agents = `WITH RECURSIVE w(agent) AS (
   SELECT (SELECT t.agent FROM task t WHERE t.state = 0 AND t.agent > '' ORDER BY t.agent LIMIT 1)
   UNION ALL
   SELECT (SELECT t.agent FROM task t WHERE t.state = 0 AND t.agent > w.agent ORDER BY t.agent LIMIT 1) FROM w WHERE w.agent IS NOT NULL
 )
-SELECT w.agent, (SELECT count(*) FROM (SELECT 1 FROM task t WHERE t.state = 0 AND t.agent = w.agent ORDER BY t.priority DESC, t.seq LIMIT ` + strconv.Itoa(queue.MaxBacklog) + `) few)
+`
+	return counting{
+		counts: counts,
+		// The plus prevents a search through all tasks from the oldest on.
+		oldest: `SELECT created_at FROM task WHERE seq IN (
+(SELECT min(seq) FROM task WHERE state = 0), (SELECT min(+seq) FROM task WHERE state >= 6 AND run_at < ` + never + ` AND state IN (6, 12)), (SELECT min(seq) FROM task WHERE state >= 18 AND state = 18)) ORDER BY seq LIMIT 1`,
+		oldestClaim:   "SELECT coalesce(min(claimed_at), 0) FROM task WHERE lease_until IS NOT NULL AND state = 1",
+		backlogAgents: agents + "SELECT w.agent FROM w WHERE w.agent IS NOT NULL",
+		// The first tasks of an agent are not paused, unless they were added since parkWaiting. The
+		// inner query only reads the index; if it also read the repository, PostgreSQL would sort.
+		backlog: agents + `SELECT w.agent, CASE WHEN ` + pausedAgent("w.agent") + ` THEN 0 ELSE (SELECT count(*) FROM (
+    SELECT t.seq FROM task t WHERE t.state = 0 AND t.agent = w.agent ORDER BY t.priority DESC, t.seq LIMIT ` + strconv.Itoa(queue.MaxBacklog) + `
+  ) few WHERE (SELECT lower(t.repo) FROM task t WHERE t.seq = few.seq) NOT IN (SELECT p.name FROM pause p WHERE p.kind = 2 AND p.active = 1)) END
 FROM w WHERE w.agent IS NOT NULL`,
 		backlogClaimed: "SELECT agent, count(*) FROM task WHERE lease_until IS NOT NULL AND state = 1 GROUP BY agent",
-		backlogIDs:     "SELECT task_id FROM task WHERE state = 0 AND agent = $1 ORDER BY priority DESC, seq LIMIT $2",
+		backlogIDs:     "SELECT t.task_id FROM task t WHERE t.state = 0 AND t.agent = " + unlessPaused("$1") + " AND " + repoUnpaused + " AND " + firstClaim + " ORDER BY t.priority DESC, t.seq LIMIT $2",
 	}
 }
 
@@ -93,7 +101,7 @@ func countAgent(agents map[string]queue.AgentStats, agent string, state, n int) 
 	case stateDelayed, stateBehind:
 		a.Held += n
 		a.Pending += n
-	case statePending:
+	case statePending, stateParkedPending:
 		a.Pending += n
 	default:
 		return
@@ -115,12 +123,20 @@ func (s *counting) waiting(ctx context.Context, e sqlstore.Engine, n int) ([]que
 	})
 }
 
+// agents returns the agents with pending tasks, also those that are paused.
+func (s *counting) agents(ctx context.Context, e sqlstore.Engine) ([]string, error) {
+	return sqlstore.Value(ctx, e.ReadOne, func(tx sqlstore.Tx) ([]string, error) {
+		return sqlstore.All(tx, s.backlogAgents, sqlstore.Column[string])
+	})
+}
+
 // waitingAgents returns the agents with pending tasks, without the ids of the tasks.
 func (s *counting) waitingAgents(tx sqlstore.Tx) ([]queue.Backlog, error) {
 	list, err := sqlstore.All(tx, s.backlog, func(r sqlstore.Row) (b queue.Backlog, err error) {
 		err = r.Scan(&b.Agent, &b.Pending)
 		return b, err
 	})
+	list = slices.DeleteFunc(list, func(b queue.Backlog) bool { return b.Pending == 0 }) // paused
 	if err != nil || len(list) == 0 {
 		return list, err
 	}

@@ -142,7 +142,7 @@ func TestWait(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				q := queue.New(queue.Options{})
+				var q queue.Queue = queue.New(queue.Options{})
 				if tt.deaf {
 					q = deaf{q}
 				}

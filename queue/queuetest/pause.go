@@ -18,8 +18,6 @@ func pauseCases() []Case {
 	}
 }
 
-var everything = queue.Scope{Kind: queue.ScopeEverything}
-
 func repository(name string) queue.Scope { return queue.Scope{Kind: queue.ScopeRepo, Name: name} }
 
 // pauseMany pauses more tasks than an implementation is likely to change at once. Tasks behind them
@@ -107,7 +105,7 @@ func pauseTwoPeople(s *store) {
 // pauseHolds claims tasks and leases decisions concurrently, with a pause in between. No call that
 // begins after Pause has returned may hand anything out.
 func pauseHolds(s *store) {
-	scopes := []queue.Scope{everything, repository("org/repo"), {Kind: queue.ScopeAgent, Name: script.Agent}}
+	scopes := []queue.Scope{{Kind: queue.ScopeEverything}, repository("org/repo"), {Kind: queue.ScopeAgent, Name: script.Agent}}
 	for round := range 6 * *factor {
 		first := 40*round + 1
 		for i := first; i < first+40; i++ {
@@ -162,7 +160,7 @@ func pauseHolds(s *store) {
 func pauseAllCalls(s *store) {
 	a := &allCalls{store: s}
 	rounds := 6**factor + 1
-	scopes := []queue.Scope{everything, {Kind: queue.ScopeRules}, {Kind: queue.ScopeAgent, Name: script.Agent}, repository("org/repo"), repository("org/other")}
+	scopes := []queue.Scope{{Kind: queue.ScopeEverything}, {Kind: queue.ScopeRules}, {Kind: queue.ScopeAgent, Name: script.Agent}, repository("org/repo"), repository("org/other")}
 	s.race(callers, func(caller int, q queue.Queue) (string, error) {
 		p := []queue.Pauses{s.PausesA, s.PausesB}[caller%2]
 		for round := range rounds {

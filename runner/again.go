@@ -98,7 +98,7 @@ func (m *mine) read(ctx context.Context, now triage.Issue, made plan.Plan) error
 		return nil
 	}
 	at := m.planned()
-	seen := plan.Snapshot{Issue: &now, Labels: m.reads.labels.Known}
+	seen := plan.Snapshot{Issue: &now, Labels: m.reads.labels.Known, Assumed: m.reads.labels.Assumed}
 	for {
 		need := plan.Needs(made, at, seen)
 		if m.proven = need.Timeline || m.reads.timeline.read; !need.Comments {

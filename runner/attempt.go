@@ -52,7 +52,7 @@ func newAttempt(s setup, d triage.Delivery, g *given, warn func(format string, a
 		since = d.Time()
 	}
 	if s.labels == nil {
-		s.labels = labels.New(s.o.Host.Repository)
+		s.labels = labels.New(s.o.Host.Repository, s.o.Host.KnownLabel)
 	}
 	if s.read != nil {
 		known := *s.read

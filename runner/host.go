@@ -20,6 +20,10 @@ type Host struct {
 	Search Search
 	// Login is our account; empty: [DefaultBot]. LoginSetting names its setting; empty: the input bot-login.
 	Login, LoginSetting string
+	// KnownLabel returns a label of ref's repository that the host remembers, without a call; ok is false
+	// if the label must be looked up. It is used for labels that are added. The label may have been deleted
+	// or renamed since, so the write gets its id; see [effect.AddLabels]. Nil: each label is looked up.
+	KnownLabel func(ref triage.Ref, name string) (label triage.LabelID, ok bool)
 	// Guard is called before each write. It may wait for a rate limit, or check that the task still
 	// belongs to this Runner. Its error stops the run before the write, as [triage.ErrHalted]. Nil:
 	// writes are not guarded.

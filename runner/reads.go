@@ -340,6 +340,9 @@ func (r *reads) need(ctx context.Context, n plan.Need, seen *plan.Snapshot) erro
 		ours[n.Key] = &plan.Comments{List: list, Err: err}
 		seen.Ours = ours
 	}
-	seen.Labels = r.labels.Known // Find adds to it
-	return r.labels.Find(ctx, r.d.Ref(), n.Labels...)
+	seen.Labels, seen.Assumed = r.labels.Known, r.labels.Assumed // the index adds to them
+	if err := r.labels.Find(ctx, r.d.Ref(), n.Former...); err != nil {
+		return err
+	}
+	return r.labels.Assume(ctx, r.d.Ref(), r.d.Issue.LabelIDs, n.Labels...)
 }

@@ -34,7 +34,7 @@ func carryOut(ctx context.Context, a attempt, r reviewed, j *execute.Journal) ex
 	return execute.Run(ctx, r.made, r.plan, execute.Target{
 		Host: writerOf(a), Identity: r.identity, Issue: issue, Since: a.reads.since, DryRun: a.dry, Comments: r.seen.Comments, Sticky: a.sticky,
 		Posted:  func(login string) { a.posted.Store(&login); a.reads.login = login },
-		Journal: j, Guard: a.o.Host.Guard, Sleep: a.o.Clock.Sleep, Log: a.o.Log, Warn: a.warn,
+		Journal: j, Guard: a.o.Host.Guard, LabelIDs: a.reads.labels.IDs, Sleep: a.o.Clock.Sleep, Log: a.o.Log, Warn: a.warn,
 	})
 }
 
@@ -50,7 +50,7 @@ func review(ctx context.Context, a attempt, p plan.Plan, j *execute.Journal) rev
 		at.Began = j.Began
 	}
 	r.seen = a.reads.seen
-	r.seen.Labels, r.seen.Settled = a.reads.labels.Known, r.seen.Issue != nil && !a.settled.After(a.d.Fetched)
+	r.seen.Labels, r.seen.Assumed, r.seen.Settled = a.reads.labels.Known, a.reads.labels.Assumed, r.seen.Issue != nil && !a.settled.After(a.d.Fetched)
 	looks := &execute.Looks{Rest: a.settled.Sub(a.o.Clock.Now())}
 	for r.err == nil {
 		need := plan.Needs(p, at, r.seen)

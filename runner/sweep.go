@@ -89,7 +89,7 @@ func (s *sweep) run(ctx context.Context) error {
 	case s.o.Host.Search == nil:
 		return errors.New("search for issues: the host cannot search")
 	}
-	s.labels = labels.New(s.o.Host.Repository)
+	s.labels = labels.New(s.o.Host.Repository, s.o.Host.KnownLabel)
 	if b := s.o.Memory.Batch; b != nil && !s.dry {
 		b.Defer()
 		s.saves = &saves{}

@@ -23,6 +23,7 @@ type Options = rest.Options
 // limits up to a maximum, and never repeat a write whose outcome is unknown.
 type Client struct {
 	caller *rest.Caller
+	labels *Labels // nil: none are remembered
 }
 
 var (
@@ -37,7 +38,15 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{caller}, nil
+	return &Client{caller: caller}, nil
+}
+
+// Remembering returns the client with a memory of labels, which several clients may share.
+func (c *Client) Remembering(l *Labels) *Client { return &Client{c.caller, l} }
+
+// KnownLabel returns a label from the memory. See [runner.Host].
+func (c *Client) KnownLabel(ref triage.Ref, name string) (triage.LabelID, bool) {
+	return c.labels.find(ref.Owner+"/"+ref.Repo, name)
 }
 
 // Budget returns the number of calls that remain in this hour. See [runner.Search].

@@ -97,10 +97,18 @@ func (c *Client) Write(ctx context.Context, ref triage.Ref, e effect.Effect) (ef
 	if err := complete(ctx, c.caller, w); err != nil {
 		return effect.Written{}, err
 	}
+	add, adds := e.(effect.AddLabels)
 	if _, err := c.caller.Do(ctx, w.op, w.call); err != nil {
+		if adds {
+			c.labels.forget(ref.Owner+"/"+ref.Repo, add.Names...)
+		}
 		return effect.Written{}, w.failed(err)
 	}
-	return result(w, effect.Values(e))
+	out, err := result(w, effect.Values(e))
+	if has, ok := w.call.Out.(*labelList); ok && adds && err == nil {
+		out.Missing, err = takeBackLabels(ctx, c, w.op, add, *has)
+	}
+	return out, err
 }
 
 // ListIssues returns a page of the issues of a repository, including pull requests, in one call. It

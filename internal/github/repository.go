@@ -32,12 +32,15 @@ func (c *Client) Label(ctx context.Context, ref triage.Ref, name string) (string
 	var found label
 	path := fmt.Sprintf("repos/%s/%s/labels/%s", ref.Owner, ref.Repo, url.PathEscape(name))
 	if _, err := c.caller.Do(ctx, o, rest.Call{Method: http.MethodGet, Path: path, Out: &found}); err != nil {
+		c.labels.forget(ref.Owner+"/"+ref.Repo, name)
 		return "", err
 	}
 	if !strings.EqualFold(found.Name, name) {
 		// GitHub answers with the new name of a renamed label. That is a different label.
+		c.labels.forget(ref.Owner+"/"+ref.Repo, name)
 		return "", fmt.Errorf("%s: %w: GitHub answers with %q", o, triage.ErrNotFound, rest.Clip(found.Name, 100))
 	}
+	c.labels.learn(ref.Owner+"/"+ref.Repo, found)
 	return found.Name, nil
 }
 
@@ -50,6 +53,7 @@ func (c *Client) LabelPage(ctx context.Context, ref triage.Ref, page int) (names
 	if err != nil {
 		return nil, 0, err
 	}
+	c.labels.learn(ref.Owner+"/"+ref.Repo, list...)
 	for _, l := range list {
 		names = append(names, l.Name)
 	}
@@ -222,7 +226,10 @@ type changedFile struct {
 
 // A label is a label in GitHub's JSON.
 type label struct {
-	Name string `json:"name"`
+	NodeID      string `json:"node_id"`
+	Name        string `json:"name"`
+	Color       string `json:"color"`
+	Description string `json:"description"` // or null
 }
 
 // File returns a file of at most 1 MiB. ErrNotFound means that the file does not exist, or that the

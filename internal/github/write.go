@@ -79,9 +79,7 @@ type changed struct {
 }
 
 // A labelList is the labels of an issue after a write, in GitHub's JSON.
-type labelList []struct {
-	Name string `json:"name"`
-}
+type labelList []label
 
 // A reacted is a reaction that was added, in GitHub's JSON.
 type reacted struct {

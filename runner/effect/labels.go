@@ -7,6 +7,11 @@ type AddLabels struct {
 	Names []string
 	// Intents are shown beside the labels, one for each name; nil: none. See [Intent].
 	Intents []Intent
+	// IDs are the GraphQL ids of labels that the host remembered, in the order of Names; "": the label was
+	// looked up now. Nil: none was remembered. If a label has another id after the write, it was deleted
+	// meanwhile, and the write created it again: then the host deletes it, and reports it in
+	// [Written.Missing].
+	IDs []string
 }
 
 func (AddLabels) action() string     { return protocol.ActionAddLabels }

@@ -17,6 +17,9 @@ type Written struct {
 	// Overtaken are the names of such an effect that the host ignored, because they hold already or
 	// the issue is closed.
 	Overtaken []string
+	// Missing are the names of labels that the repository does not have any more; see [AddLabels]. The
+	// issue does not have them either.
+	Missing []string
 }
 
 type gateKey struct{}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/github/githubtest/internal/render"
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
@@ -53,6 +54,47 @@ func (s *Server) DeleteLabel(fullName, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.state.DeleteLabel(name)
+}
+
+// Labels returns the names of the labels of the repository "owner/name".
+func (s *Server) Labels(fullName string) []string {
+	r := s.Repo(fullName)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var names []string
+	for _, l := range r.state.Labels {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// LabelID returns the GraphQL id of a label of the repository "owner/name"; empty: there is no such label.
+func (s *Server) LabelID(fullName, name string) string {
+	r := s.Repo(fullName)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := r.state.Label(name); l != nil {
+		return render.NodeID("Label", l.ID)
+	}
+	return ""
+}
+
+// DescribeLabel sets the color and the description of a label, which it creates if there is none.
+func (s *Server) DescribeLabel(fullName, name, color, description string) {
+	r := s.Repo(fullName)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := r.state.EnsureLabel(name)
+	l.Color, l.Description = color, description
+}
+
+// RenameLabel renames a label of the repository "owner/name", which keeps its id. Its issues have the
+// label under the new name.
+func (s *Server) RenameLabel(fullName, from, to string) {
+	r := s.Repo(fullName)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.state.RenameLabel(from, to)
 }
 
 // Advance moves the server's clock forward by d, in addition to earlier calls. Later events have a

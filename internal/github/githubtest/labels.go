@@ -41,6 +41,14 @@ func createLabel(in *input) answer {
 	return a
 }
 
+func deleteLabel(in *input) answer {
+	if in.repo.Label(in.vars["name"]) == nil {
+		return notFound()
+	}
+	in.repo.DeleteLabel(in.vars["name"])
+	return reply(http.StatusNoContent, nil)
+}
+
 func listLabels(in *input) answer {
 	return listed(in.r, labelsOf(in.repo, in.issue), with(in.repo, render.Label))
 }

@@ -44,6 +44,7 @@ func routes() []route {
 		at("GET", repo+"/labels", inRepo(listRepoLabels)),
 		at("POST", repo+"/labels", inRepo(createLabel)),
 		at("GET", repo+"/labels/{name}", inRepo(getLabel)),
+		at("DELETE", repo+"/labels/{name}", inRepo(deleteLabel)),
 		at("GET", repo+"/milestones", inRepo(listMilestones)),
 		at("GET", repo+"/issues", inRepo(listIssues)),
 		at("POST", repo+"/issues", inRepo(createIssue)),

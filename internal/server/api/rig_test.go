@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/api"
@@ -65,6 +66,9 @@ func newRig(t *testing.T, a *txtar.Archive, clock *queuetest.Clock, q queue.Queu
 			if len(f) > 2 {
 				health[f[1]] = errors.New(strings.Join(f[2:], " "))
 			}
+		case "labels":
+			log := o.Log
+			o.Label = func(c github.LabelChange) { log.Info("label changed", "change", c) }
 		case "budget":
 			left, err := strconv.Atoi(f[2])
 			if err != nil {

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/budget"
@@ -50,7 +51,9 @@ type Options struct {
 	// of its connection.
 	Proxies access.Proxies
 
-	Take           intake.Taker  // of the webhook; nil: no webhook
+	Take intake.Taker // of the webhook; nil: no webhook
+	// Label gets each change of a label from the webhook; nil: it is ignored.
+	Label          func(c github.LabelChange)
 	WebhookSecrets []secret.Text // see intake.WebhookOptions
 	// SpoolDir is the folder for temporary files with long webhook deliveries; empty: the system's
 	// default.
@@ -107,7 +110,7 @@ func New(o Options) (*Server, error) {
 	if o.Queue == nil {
 		return nil, errors.New("api: Queue is not set")
 	}
-	webhook, err := intake.NewWebhook(intake.WebhookOptions{Take: o.Take, Secrets: o.WebhookSecrets, SpoolDir: o.SpoolDir, Now: o.Now})
+	webhook, err := intake.NewWebhook(intake.WebhookOptions{Take: o.Take, Label: o.Label, Secrets: o.WebhookSecrets, SpoolDir: o.SpoolDir, Now: o.Now})
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}

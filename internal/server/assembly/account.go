@@ -25,6 +25,7 @@ type account struct {
 	login   string // author of its writes
 	offline bool   // GitHub is never called; there are no clients then
 
+	labels *github.Labels // that the clients remember
 	shared *github.Client // nil: an App is used
 	app    *app.App       // authenticates as the App itself; nil: a token is used
 	// appFor returns the App for the requests about one repository.
@@ -61,7 +62,11 @@ func newClients(i serverconfig.Identity, o github.Options, l *Limits, via transp
 	if i.App == nil {
 		o.Token, o.Transport, o.Hold = string(i.Token), via(""), l.of(i.User)
 		client, err := github.New(o)
-		return &account{login: i.User, shared: client}, err
+		if err != nil {
+			return nil, err
+		}
+		labels := github.NewLabels(o.Now)
+		return &account{login: i.User, labels: labels, shared: client.Remembering(labels)}, nil
 	}
 	key := []byte(string(i.App.PrivateKey))
 	if i.App.PrivateKeyFile != "" {
@@ -90,7 +95,7 @@ func newClients(i serverconfig.Identity, o github.Options, l *Limits, via transp
 	if err != nil {
 		return nil, err
 	}
-	return &account{login: i.User, app: a, appFor: appFor, byRepo: map[string]*github.Client{}}, nil
+	return &account{login: i.User, labels: github.NewLabels(o.Now), app: a, appFor: appFor, byRepo: map[string]*github.Client{}}, nil
 }
 
 // host returns the host on which decisions on a repository's issues are executed.
@@ -100,9 +105,12 @@ func (a *account) host(_ context.Context, repo triage.Repo) (runner.Host, error)
 		return runner.Host{}, err
 	}
 	h := runner.HostOf(c)
-	h.LoginSetting = "identity.github_user"
+	h.LoginSetting, h.KnownLabel = "identity.github_user", c.KnownLabel
 	return h, nil
 }
+
+// changed updates what the clients remember after a change of a label.
+func (a *account) changed(c github.LabelChange) { a.labels.Changed(c) }
 
 // client returns the client for a repository.
 func (a *account) client(repo string) (*github.Client, error) {
@@ -123,6 +131,7 @@ func (a *account) client(repo string) (*github.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	c = c.Remembering(a.labels)
 	a.byRepo[key] = c
 	return c, nil
 }

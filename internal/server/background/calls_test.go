@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
@@ -85,9 +86,10 @@ func (r *rig) eventCalls(tt eventCase) []string {
 		kind = protocol.Skip
 	}
 	r.decide(7, decision(7, kind, tt.do...))
-	r.start()
-	time.Sleep(time.Second)
+	_, stop := r.start()
+	time.Sleep(time.Minute)
 	synctest.Wait()
+	stop()
 	r.is(7, queue.Done)
 	var calls []string
 	for _, line := range r.gh.Log() {
@@ -144,6 +146,124 @@ func TestEventCalls(t *testing.T) {
 				r.config = tt.config
 				if diff := cmp.Diff(tt.want, slices.Clip(r.eventCalls(tt))); diff != "" {
 					t.Errorf("calls (-want +got):\n%s\n%s", diff, r.log())
+				}
+			})
+		})
+	}
+}
+
+// TestLabelCalls lists the calls of an event whose decision adds a label and comments, for each state of the
+// server's memory of labels, with the results.
+func TestLabelCalls(t *testing.T) {
+	t.Parallel()
+	const (
+		created = `{"type":"add_label","label":"new"}`
+		search  = "GET issues"
+		drop    = "DELETE labels/docs"
+	)
+	changed := func(id, name, former string, deleted bool) func(r *rig) {
+		return func(r *rig) {
+			r.labels.Changed(github.LabelChange{Repo: "OCTO/hello", Label: triage.LabelID{ID: id, Name: name}, Former: former, Deleted: deleted})
+		}
+	}
+	tests := []struct {
+		name   string
+		cold   bool         // no event came before
+		then   func(r *rig) // between the event that filled the memory and this one
+		cut    bool         // the answer of the write of labels is lost
+		do     string       // the first action; empty: add the label docs
+		reads  []string     // the calls before the write of labels
+		writes []string     // the other calls before the comment; nil: the write of labels
+		has    []string     // labels of the issue in the end; nil: docs
+		repo   []string     // labels of the repository in the end; nil: bug and docs
+		reason string       // part of the result of the first action
+	}{
+		{name: "cold", cold: true, reads: []string{lookUpDocs}},
+		{name: "warm"},
+		{name: "warm, other case", do: `{"type":"add_label","label":"DOCS"}`},
+		{name: "too old", then: func(*rig) { time.Sleep(time.Hour) }, reads: []string{lookUpDocs}},
+		{name: "nearly too old", then: func(*rig) { time.Sleep(time.Hour - 2*time.Second) }},
+		{name: "deleted, with its event", then: func(r *rig) {
+			r.gh.DeleteLabel(repo, "docs")
+			changed("L_1", "docs", "", true)(r)
+		}, reads: []string{lookUpDocs}, writes: []string{}, has: []string{}, repo: []string{"bug"}, reason: `the repository has no label "docs"`},
+		{name: "deleted, without an event", then: func(r *rig) { r.gh.DeleteLabel(repo, "docs") },
+			writes: []string{postLabels, search, drop}, has: []string{}, repo: []string{"bug"}, reason: `the repository has no label "docs"`},
+		{name: "deleted, answer lost", then: func(r *rig) { r.gh.DeleteLabel(repo, "docs") }, cut: true,
+			writes: []string{postLabels, readIssue, readIssue, readIssue, readIssue, readIssue, postLabels, search, drop}, has: []string{}, repo: []string{"bug"}, reason: `the repository has no label "docs"`},
+		{name: "answer lost", cut: true, writes: []string{postLabels, readIssue}},
+		{name: "deleted, created and used by another", then: func(r *rig) {
+			r.gh.DeleteLabel(repo, "docs")
+			r.gh.Repo(repo).LabelAs("renovate[bot]", 9, "docs")
+		}, writes: []string{postLabels, search}},
+		{name: "renamed, with its event", then: func(r *rig) {
+			r.gh.RenameLabel(repo, "docs", "documentation")
+			changed("L_1", "documentation", "docs", false)(r)
+		}, reads: []string{lookUpDocs}, writes: []string{}, has: []string{}, repo: []string{"bug", "documentation"}, reason: `the repository has no label "docs"`},
+		{name: "renamed, without an event", then: func(r *rig) { r.gh.RenameLabel(repo, "docs", "documentation") },
+			writes: []string{postLabels, search, drop}, has: []string{}, repo: []string{"bug", "documentation"}, reason: `the repository has no label "docs"`},
+		{name: "created, with its event", do: created, then: func(r *rig) {
+			r.gh.Repo(repo).AddLabel("new")
+			changed(r.gh.LabelID(repo, "new"), "new", "", false)(r)
+		}, has: []string{"new"}, repo: []string{"bug", "docs", "new"}},
+		{name: "created, without an event", do: created, then: func(r *rig) { r.gh.Repo(repo).AddLabel("new") },
+			reads: []string{"GET labels/new"}, has: []string{"new"}, repo: []string{"bug", "docs", "new"}},
+		{name: "missing", do: created, reads: []string{"GET labels/new"}, writes: []string{}, has: []string{}, reason: `the repository has no label "new"`},
+		{name: "an event about a label that is gone", do: created, then: changed("L_gone", "new", "", false),
+			writes: []string{postLabels, search, "DELETE labels/new"}, has: []string{}, reason: `the repository has no label "new"`},
+		{name: "two labels, one deleted", do: `{"type":"add_labels","labels":["bug","docs"]}`, then: func(r *rig) { r.gh.DeleteLabel(repo, "docs") },
+			reads: []string{"GET labels/bug"}, writes: []string{postLabels, search, drop}, has: []string{"bug"}, repo: []string{"bug"}, reason: `the repository has no label "docs"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(r *rig) {
+				r.labels = github.NewLabels(time.Now)
+				if !tt.cold {
+					r.enqueue(5)
+					r.complete(5, addLabel)
+					_, stop := r.start()
+					synctest.Wait()
+					stop()
+					r.is(5, queue.Done)
+				}
+				if tt.then != nil {
+					tt.then(r)
+				}
+				if tt.cut {
+					r.gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/*/*/issues/7/labels", CutAfter: true, Times: 1})
+				}
+				do := tt.do
+				if do == "" {
+					do = addLabel
+				}
+				if tt.writes == nil {
+					tt.writes = []string{postLabels}
+				}
+				want := slices.Concat([]string{readTimeline}, tt.reads, tt.writes, []string{postComment})
+				got := r.eventCalls(eventCase{event: "issues.opened", do: []string{do, comment}, wait: time.Second})
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("calls (-want +got):\n%s\n%s", diff, r.log())
+				}
+				if tt.has == nil {
+					tt.has = []string{"docs"}
+				}
+				if tt.repo == nil {
+					tt.repo = []string{"bug", "docs"}
+				}
+				if got := r.gh.Issue(repo, 7).Labels; !slices.Equal(got, tt.has) {
+					t.Errorf("got labels %q, want %q", got, tt.has)
+				}
+				if got := r.gh.Labels(repo); !slices.Equal(got, tt.repo) {
+					t.Errorf("the repository has the labels %q, want %q", got, tt.repo)
+				}
+				rep := r.report(7)
+				if len(rep.Actions) == 0 {
+					t.Fatalf("got no actions in %+v\n%s", rep, r.log())
+				}
+				first := rep.Actions[0]
+				if !strings.Contains(first.Reason, tt.reason) || (len(tt.has) > 0) != (first.State == triage.Done) {
+					t.Errorf("got %s, %q; want the reason %q", first.State, first.Reason, tt.reason)
 				}
 			})
 		})

@@ -58,6 +58,7 @@ type rig struct {
 	host    *hosts
 	slow    time.Duration             // how long GitHub takes for a call
 	hold    *rest.Hold                // of the account; nil: none
+	labels  *github.Labels            // that the server remembers; nil: none
 	onWrite func(*http.Request) error // called before GitHub receives a write
 	journal memory.Journal
 	store   memory.Store
@@ -212,7 +213,13 @@ func (r *rig) settings(_ context.Context, name, _ string) (executor.Settings, er
 		return executor.Settings{}, err
 	}
 	host, err := github.New(github.Options{BaseURL: "http://github.test", Token: token, Transport: direct{r}, Hold: r.hold})
-	return executor.Settings{Config: c, Host: runner.HostOf(host), Identity: "bot"}, err
+	if err != nil {
+		return executor.Settings{}, err
+	}
+	host = host.Remembering(r.labels)
+	all := runner.HostOf(host)
+	all.KnownLabel = host.KnownLabel
+	return executor.Settings{Config: c, Host: all, Identity: "bot"}, nil
 }
 
 // start runs services. stop stops them; the end of the test does too.

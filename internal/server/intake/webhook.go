@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/org/foreman-action/internal/eventkind"
+	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server/request"
 	"github.com/org/foreman-action/internal/server/response"
@@ -27,7 +28,9 @@ type WebhookOptions struct {
 	Take Taker // must be set if there are Secrets
 	// Secrets are the secrets with which GitHub may sign; there are several while one is being
 	// replaced. Without secrets the webhook is off.
-	Secrets  []secret.Text
+	Secrets []secret.Text
+	// Label gets each change of a label of a repository; nil: it is ignored.
+	Label    func(c github.LabelChange)
 	SpoolDir string           // the folder for long deliveries; see [request.OpenSpool]
 	Now      func() time.Time // nil: time.Now
 }
@@ -35,6 +38,7 @@ type WebhookOptions struct {
 // A Webhook receives deliveries of GitHub. It is safe for concurrent use.
 type Webhook struct {
 	take    Taker
+	label   func(c github.LabelChange) // nil: changes of labels are ignored
 	secrets []string
 	bodies  *request.Limiter
 	spool   *request.Spool
@@ -60,7 +64,7 @@ func NewWebhook(o WebhookOptions) (*Webhook, error) {
 		return nil, errors.New("the webhook has secrets, but Take is not set")
 	}
 	h := &Webhook{
-		take: o.Take, bodies: request.NewSpoolLimiter(maxShort, o.Now),
+		take: o.Take, label: o.Label, bodies: request.NewSpoolLimiter(maxShort, o.Now),
 		spool: request.OpenSpool(o.SpoolDir, maxSpooled), parsing: semaphore.NewWeighted(maxParsed),
 	}
 	for _, s := range o.Secrets {
@@ -107,6 +111,8 @@ func (h *Webhook) Handle(w http.ResponseWriter, r *http.Request) error {
 	case in.Event == "ping":
 		response.JSON(w, r, http.StatusOK, webhookAnswer{Result: "ignored", Reason: "pong"})
 		return nil
+	case in.Event == labelEvent && h.label != nil:
+		return h.changeLabel(w, r, body.Reader())
 	case eventkind.SubjectOf(in.Event) == eventkind.Issue:
 		return h.enqueue(w, r, in, body)
 	}

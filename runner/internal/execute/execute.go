@@ -47,6 +47,9 @@ type Target struct {
 	Since time.Time
 	// DryRun means that nothing is written.
 	DryRun bool
+	// LabelIDs returns the ids of labels that the host remembered and that were not looked up, one for each
+	// name, or "" for a label that was looked up. Nil: none was remembered.
+	LabelIDs func(names []string) []string
 	// Comments are the comments among which the review looked for those of an earlier attempt; nil:
 	// they were not read.
 	Comments *plan.Comments
@@ -268,6 +271,8 @@ func (x *execution) settle(ctx context.Context, s *plan.Step, err error) bool {
 	case err != nil:
 		x.fail(ctx, r, err)
 		return false
+	case s.Verdict == triage.Skip: // the repository has none of its labels any more
+		*r = untried(s)
 	default:
 		*r = done(s)
 	}
@@ -427,8 +432,13 @@ func (x *execution) write(ctx context.Context, steps []*plan.Step) error {
 	case effect.Assign:
 		return x.assign(calm, s, e)
 	case effect.AddLabels:
-		w, err := x.Host.Write(calm, x.Identity.Ref, joinLabels(steps))
+		labels := joinLabels(steps)
+		if x.LabelIDs != nil {
+			labels.IDs = x.LabelIDs(labels.Names)
+		}
+		w, err := x.Host.Write(calm, x.Identity.Ref, labels)
 		hold(steps, w)
+		x.without(steps, w.Missing)
 		return err
 	case effect.SetType:
 		w, err := x.Host.Write(calm, x.Identity.Ref, e)
@@ -546,7 +556,7 @@ func (x *execution) missing(ctx context.Context, steps []*plan.Step) ([]*plan.St
 			return steps, err
 		}
 		now := outcome.StateOf(issue.Issue)
-		return slices.DeleteFunc(steps, func(s *plan.Step) bool { return outcome.Holds(s.Effect, now) }), nil
+		return slices.DeleteFunc(steps, func(s *plan.Step) bool { return outcome.Holds(s.Effect, now) && !x.recreated(s, issue.LabelIDs) }), nil
 	}
 }
 

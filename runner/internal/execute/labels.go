@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
@@ -75,6 +77,49 @@ func labelID(list []triage.LabelID, name string) string {
 		}
 	}
 	return id
+}
+
+// without removes the labels that the repository does not have any more from steps that were written. A
+// step without another label is skipped.
+func (x *execution) without(steps []*plan.Step, missing []string) {
+	if len(missing) == 0 {
+		return
+	}
+	gone := outcome.NamesOf(missing)
+	for _, s := range steps {
+		names := effect.Values(s.Effect)
+		lost := gone.In(names)
+		if len(lost) == 0 {
+			continue
+		}
+		var reasons []string
+		for _, name := range lost {
+			reasons = append(reasons, plan.NoLabel(name))
+			if advice := plan.MissingLabel(x.Identity.Ref, name); advice != "" {
+				x.Warn("%s", advice)
+			}
+		}
+		s.Reason = strings.Join(reasons, "; ")
+		s.Effect = effect.AddLabels{Names: gone.NotIn(names)}
+		if len(lost) == len(names) {
+			s.Verdict = triage.Skip
+		}
+	}
+}
+
+// recreated reports whether the issue has a label of a step with another id than the one that the host
+// remembered: the write, whose answer was lost, may have created it.
+func (x *execution) recreated(s *plan.Step, on []triage.LabelID) bool {
+	e, adds := s.Effect.(effect.AddLabels)
+	if !adds || x.LabelIDs == nil {
+		return false
+	}
+	for i, id := range x.LabelIDs(e.Names) {
+		if now := labelID(on, e.Names[i]); id != "" && now != "" && now != id {
+			return true
+		}
+	}
+	return false
 }
 
 // maxTogether is the maximum number of steps in one write: GitHub permits 100 labels on an issue.

@@ -28,20 +28,63 @@ type Index struct {
 	// Known maps the folded name of a label to the repository's spelling, or to "" if the
 	// repository does not have the label.
 	Known map[string]string
+	// Assumed are the labels of Known that the host remembers, and that were not looked up: their ids by
+	// their folded names.
+	Assumed map[string]string
 
 	host     Host
-	looked   int      // number of single look-ups
-	listed   []string // the labels of the pages that were read
-	pages    int      // number of pages that were read
-	last     int      // number of the last page; known after the first one
-	unlisted bool     // the repository's list cannot be read
-	failed   error    // of the last call; nil: it succeeded
+	remember func(ref triage.Ref, name string) (triage.LabelID, bool) // nil: the host remembers none
+	looked   int                                                      // number of single look-ups
+	listed   []string                                                 // the labels of the pages that were read
+	pages    int                                                      // number of pages that were read
+	last     int                                                      // number of the last page; known after the first one
+	unlisted bool                                                     // the repository's list cannot be read
+	failed   error                                                    // of the last call; nil: it succeeded
 }
 
-// New returns an index in which no label is known yet.
-func New(host Host) *Index { return &Index{host: host, Known: map[string]string{}} }
+// New returns an index in which no label is known yet. remembered returns a label that the host knows
+// without a call; nil: it knows none.
+func New(host Host, remembered func(ref triage.Ref, name string) (triage.LabelID, bool)) *Index {
+	return &Index{host: host, remember: remembered, Known: map[string]string{}, Assumed: map[string]string{}}
+}
 
-// Find looks up every name that is not known yet. ref names the repository.
+// Assume is like Find, but does not look up labels that the host remembers. It must only be used for
+// labels that are then added with the ids in Assumed. on are the labels of the issue: if one of them has
+// the id of a remembered label and another name, the label was renamed.
+func (l *Index) Assume(ctx context.Context, ref triage.Ref, on []triage.LabelID, names ...string) error {
+	var rest []string
+	for _, name := range names {
+		key := text.Fold(name)
+		if _, known := l.Known[key]; known {
+			continue
+		}
+		if l.remember != nil {
+			renamed := func(have triage.LabelID, was triage.LabelID) bool { return have.ID == was.ID && have.Name != was.Name }
+			label, ok := l.remember(ref, name)
+			if ok && label.ID != "" && !slices.ContainsFunc(on, func(have triage.LabelID) bool { return renamed(have, label) }) {
+				l.Known[key], l.Assumed[key] = label.Name, label.ID
+				continue
+			}
+		}
+		rest = append(rest, name)
+	}
+	return l.Find(ctx, ref, rest...)
+}
+
+// IDs returns the ids of the assumed labels among names, in their order; nil: none is assumed.
+func (l *Index) IDs(names []string) []string {
+	ids, some := make([]string, len(names)), false
+	for i, name := range names {
+		ids[i] = l.Assumed[text.Fold(name)]
+		some = some || ids[i] != ""
+	}
+	if !some {
+		return nil
+	}
+	return ids
+}
+
+// Find looks up every name that was not looked up yet. ref names the repository.
 func (l *Index) Find(ctx context.Context, ref triage.Ref, names ...string) error {
 	for {
 		missing := l.missing(names)
@@ -73,14 +116,15 @@ func (l *Index) missing(names []string) []string {
 	var list []string
 	for _, name := range names {
 		key := text.Fold(name)
-		if _, ok := l.Known[key]; ok || slices.ContainsFunc(list, func(s string) bool { return text.Fold(s) == key }) {
+		_, known := l.Known[key]
+		if known && l.Assumed[key] == "" || slices.ContainsFunc(list, func(s string) bool { return text.Fold(s) == key }) {
 			continue
 		}
 		switch i := slices.IndexFunc(l.listed, func(label string) bool { return strings.EqualFold(label, name) }); {
 		case i >= 0:
-			l.Known[key] = l.listed[i]
+			l.set(key, l.listed[i])
 		case l.pages > 0 && l.pages >= l.last:
-			l.Known[key] = ""
+			l.set(key, "")
 		default:
 			list = append(list, name)
 		}
@@ -123,6 +167,12 @@ func (l *Index) lookUp(ctx context.Context, ref triage.Ref, name string) error {
 		return err
 	}
 	l.looked++
-	l.Known[text.Fold(name)] = label
+	l.set(text.Fold(name), label)
 	return nil
+}
+
+// set stores the result of a look-up.
+func (l *Index) set(key, label string) {
+	l.Known[key] = label
+	delete(l.Assumed, key)
 }

@@ -74,7 +74,7 @@ func TestLabels(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			l := New(&tt.host)
+			l := New(&tt.host, nil)
 			for _, names := range tt.ask {
 				asked := strings.Fields(names)
 				if err := l.Find(t.Context(), triage.Ref{}, asked...); err != nil {
@@ -99,7 +99,7 @@ func TestLabels(t *testing.T) {
 func TestLabelsFail(t *testing.T) {
 	t.Parallel()
 	host := &labelHost{labels: []string{"a", "b"}, err: errors.New("no")}
-	l := New(host)
+	l := New(host, nil)
 	for _, names := range [][]string{{"a"}, {"a", "b"}} {
 		if err := l.Find(t.Context(), triage.Ref{}, names...); !errors.Is(err, host.err) || len(l.Known) > 0 {
 			t.Errorf("%q: got %v, and %v is known", names, err, l.Known)
@@ -112,5 +112,62 @@ func TestLabelsFail(t *testing.T) {
 	host.err = nil
 	if err := errors.Join(l.Find(t.Context(), triage.Ref{}, "a"), l.Try(t.Context(), triage.Ref{}, "b", "x")); err != nil || l.Known["b"] != "b" {
 		t.Errorf("got %v, and %v is known", err, l.Known)
+	}
+}
+
+// TestAssume checks which labels are looked up although the host remembers some.
+func TestAssume(t *testing.T) {
+	t.Parallel()
+	remembered := func(_ triage.Ref, name string) (triage.LabelID, bool) {
+		for _, l := range []triage.LabelID{{ID: "L_a", Name: "A"}, {ID: "L_gone", Name: "gone"}, {Name: "noid"}} {
+			if strings.EqualFold(l.Name, name) {
+				return l, true
+			}
+		}
+		return triage.LabelID{}, false
+	}
+	tests := []struct {
+		name  string
+		on    []triage.LabelID // labels of the issue
+		ask   string
+		then  string // names that are looked up after that
+		calls []string
+		ids   []string // of the names in ask
+	}{
+		{name: "remembered", ask: "a", ids: []string{"L_a"}},
+		{name: "twice", ask: "a A", ids: []string{"L_a", "L_a"}},
+		{name: "remembered, and gone", ask: "gone", ids: []string{"L_gone"}},
+		{name: "not remembered", ask: "b", calls: []string{"b"}},
+		{name: "one of two", ask: "a b", calls: []string{"b"}, ids: []string{"L_a", ""}},
+		{name: "without an id", ask: "noid", calls: []string{"noid"}},
+		{name: "on the issue", on: []triage.LabelID{{ID: "L_a", Name: "A"}}, ask: "a", ids: []string{"L_a"}},
+		{name: "on the issue by another name", on: []triage.LabelID{{ID: "L_a", Name: "alpha"}}, ask: "a", calls: []string{"a"}},
+		{name: "looked up after that", ask: "a gone", then: "gone", calls: []string{"gone"}, ids: []string{"L_a", ""}},
+		{name: "listed after that", ask: "a", then: "a b c", calls: []string{"page 1"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			host := labelHost{labels: []string{"A", "b"}}
+			l := New(&host, remembered)
+			asked := strings.Fields(tt.ask)
+			for range 2 {
+				if err := l.Assume(t.Context(), triage.Ref{}, tt.on, asked...); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := l.Find(t.Context(), triage.Ref{}, strings.Fields(tt.then)...); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.calls, host.calls); diff != "" {
+				t.Errorf("calls (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.ids, l.IDs(asked)); diff != "" {
+				t.Errorf("ids (-want +got):\n%s", diff)
+			}
+			if tt.then == "gone" && l.Known["gone"] != "" || l.Known["a"] != "" && l.Known["a"] != "A" {
+				t.Errorf("got %v", l.Known)
+			}
+		})
 	}
 }

@@ -53,6 +53,8 @@ type Snapshot struct {
 	// Labels maps the folded name of a label that was looked up to the repository's spelling, or to
 	// "" if the repository does not have the label.
 	Labels map[string]string
+	// Assumed has those of Labels that the host only remembers.
+	Assumed map[string]string
 }
 
 // Comments are the comments on an issue that may be the task's.
@@ -67,7 +69,8 @@ type Need struct {
 
 	Settled bool     // Issue and Comments again, because a write of an earlier attempt may still take effect
 	Earlier bool     // with Timeline: the part before the events that were read
-	Labels  []string // labels to be looked up in the repository
+	Labels  []string // labels to be looked up in the repository, or remembered, because they are added
+	Former  []string // labels to be looked up in the repository now
 	// Ours needs the comments of the issue, from the newest back to one for which it returns true.
 	// Key is the key of Snapshot.Ours.
 	Ours func(triage.Comment) bool
@@ -76,5 +79,5 @@ type Need struct {
 
 // Nothing reports whether no data must be read.
 func (n Need) Nothing() bool {
-	return !n.Issue && !n.Comments && !n.Timeline && !n.Record && !n.Kept && !n.Pull && n.Ours == nil && !n.Settled && len(n.Labels) == 0
+	return !n.Issue && !n.Comments && !n.Timeline && !n.Record && !n.Kept && !n.Pull && n.Ours == nil && !n.Settled && len(n.Labels)+len(n.Former) == 0
 }

@@ -11,9 +11,12 @@ import (
 
 const maxLabel = 50 // GitHub's maximum number of characters in a label's name
 
-// missingLabel returns advice about a label that the repository does not have: the command that
+// NoLabel is the reason of a step whose label the repository does not have.
+func NoLabel(name string) string { return fmt.Sprintf("the repository has no label %q", name) }
+
+// MissingLabel returns advice about a label that the repository does not have: the command that
 // creates it. It is empty if no label can have that name.
-func missingLabel(on triage.Ref, name string) string {
+func MissingLabel(on triage.Ref, name string) string {
 	if name == "" || utf8.RuneCountInString(name) > maxLabel || strings.ContainsFunc(name, unicode.IsControl) {
 		return ""
 	}

@@ -691,11 +691,11 @@ func (r *reviewer) labels() bool {
 		for _, name := range e.Names {
 			r.needLabel(name)
 			if former, ok := r.removedFormerly(s, name); ok {
-				r.needLabel(former.Label)
+				r.needFormer(former.Label)
 			}
 		}
 	}
-	if len(r.need.Labels) > 0 {
+	if len(r.need.Labels)+len(r.need.Former) > 0 {
 		return false
 	}
 	for i := range r.Steps {
@@ -707,8 +707,8 @@ func (r *reviewer) labels() bool {
 		kept := filter(s, e.Names, func(name string) string {
 			label := r.seen.Labels[text.Fold(name)]
 			if label == "" {
-				r.warn(missingLabel(r.a.Ref, name))
-				return fmt.Sprintf("the repository has no label %q", name)
+				r.warn(MissingLabel(r.a.Ref, name))
+				return NoLabel(name)
 			}
 			if why := r.policy.Labels.Refuses(label); why != "" {
 				return fmt.Sprintf("%s: %s", label, why)
@@ -742,6 +742,15 @@ func (r *reviewer) removedFormerly(s *Step, label string) (e triage.TimelineEven
 func (r *reviewer) needLabel(name string) {
 	if _, ok := r.seen.Labels[text.Fold(name)]; !ok && !outcome.NamesOf(r.need.Labels).Has(name) {
 		r.need.Labels = append(r.need.Labels, name)
+	}
+}
+
+// needFormer asks for a look-up of a label that may have been renamed. A host that remembers it may not
+// know that.
+func (r *reviewer) needFormer(name string) {
+	_, known := r.seen.Labels[text.Fold(name)]
+	if (!known || r.seen.Assumed[text.Fold(name)] != "") && !outcome.NamesOf(r.need.Former).Has(name) {
+		r.need.Former = append(r.need.Former, name)
 	}
 }
 

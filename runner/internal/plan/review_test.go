@@ -59,6 +59,8 @@ func maxReads(p Plan) int {
 //	          said HH:MM ACTOR [ASSOCIATION]
 //	                                        the comment that caused the event
 //	          requested NAME…               the requested reviewers of the pull request
+//	          untouched                     nothing has happened since the issue was opened
+//	          remembered LABEL…             the host remembers the labels
 //	          quiet                         the event must not be answered with a comment
 //	          unread PART                   the review must not need this part
 //	actions   source and action: "-" is an agent, "!ID" a rule that may override people,
@@ -108,6 +110,8 @@ type reviewCase struct {
 	record   memory.Record
 	pull     triage.PullRequest
 	labels   []string
+
+	remembered []string // labels that the host remembers
 }
 
 var noon = time.Date(2026, 4, 10, 12, 0, 0, 0, time.UTC)
@@ -160,6 +164,10 @@ func (c *reviewCase) setUp(t *testing.T, f []string) {
 		c.attempt.Resumed = true
 	case "fresh":
 		c.attempt.Fresh = true
+	case "untouched":
+		c.attempt.Untouched = true
+	case "remembered":
+		c.remembered = f[1:]
 	case "read":
 		c.attempt.Read = true
 	case "uncommented": // the event has no comment with commands
@@ -396,6 +404,9 @@ func showNeed(n Need) string {
 	for _, name := range n.Labels {
 		fmt.Fprintf(&b, " label:%s", name)
 	}
+	for _, name := range n.Former {
+		fmt.Fprintf(&b, " former:%s", name)
+	}
 	return b.String()
 }
 
@@ -428,11 +439,17 @@ func (c *reviewCase) give(need Need, seen *Snapshot) {
 			}
 		}
 	}
-	for _, name := range need.Labels {
-		if seen.Labels == nil {
-			seen.Labels = map[string]string{}
+	if seen.Labels == nil {
+		seen.Labels, seen.Assumed = map[string]string{}, map[string]string{}
+	}
+	for _, name := range slices.Concat(need.Former, need.Labels) {
+		key := text.Fold(name)
+		if slices.Contains(c.remembered, name) && !slices.Contains(need.Former, name) {
+			seen.Labels[key], seen.Assumed[key] = name, "L_"+name
+			continue
 		}
-		seen.Labels[text.Fold(name)] = ""
+		seen.Labels[key] = ""
+		delete(seen.Assumed, key)
 		for _, l := range c.labels {
 			if text.Fold(l) == text.Fold(name) {
 				seen.Labels[text.Fold(name)] = l

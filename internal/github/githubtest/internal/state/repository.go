@@ -159,6 +159,22 @@ func (r *Repository) DeleteLabel(name string) {
 	}
 }
 
+// RenameLabel renames a label, in the repository and on its issues. The timelines keep the old name.
+func (r *Repository) RenameLabel(from, to string) {
+	l := r.Label(from)
+	if l == nil {
+		panic(fmt.Sprintf("githubtest: %s/%s has no label %q", r.Owner, r.Name, from))
+	}
+	l.Name = to
+	for _, i := range r.Issues {
+		for k, name := range i.Labels {
+			if Same(from)(name) {
+				i.Labels[k] = to
+			}
+		}
+	}
+}
+
 // Milestone returns a milestone by its title; nil when there is none.
 func (r *Repository) Milestone(title string) *Milestone {
 	k := slices.IndexFunc(r.Milestones, func(m *Milestone) bool { return m.Title == title })

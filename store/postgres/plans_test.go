@@ -33,13 +33,27 @@ type recorder struct {
 }
 
 func (r *recorder) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.verb != "" && regexp.MustCompile(`\b(task|write_slot|history)`).MatchString(d.SQL) && !slices.Contains(r.texts[r.verb], d.SQL) {
-		r.texts[r.verb] = append(r.texts[r.verb], d.SQL)
-	}
+	r.note(d.SQL)
 	return ctx
 }
+
+func (r *recorder) note(sql string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.verb != "" && regexp.MustCompile(`\b(task|write_slot|history|memory_)`).MatchString(sql) && !slices.Contains(r.texts[r.verb], sql) {
+		r.texts[r.verb] = append(r.texts[r.verb], sql)
+	}
+}
+
+func (*recorder) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	return ctx
+}
+
+func (r *recorder) TraceBatchQuery(_ context.Context, _ *pgx.Conn, d pgx.TraceBatchQueryData) {
+	r.note(d.SQL)
+}
+
+func (*recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
 func (*recorder) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
@@ -144,6 +158,7 @@ func record(t *testing.T, s *Store, rec *recorder) {
 			return err
 		}},
 		{"Renew", func() error { _, err := s.Queue().Renew(ctx, queue.Lease{ID: "1", Epoch: 1}, time.Hour); return err }},
+		{"Advance", func() error { return stepAdvance(ctx, s, queue.Lease{ID: "1", Epoch: 1}, 1) }},
 		{"MarkDone", func() error { return s.Queue().MarkDone(ctx, queue.Lease{ID: "1", Epoch: 1}, []byte("{}")) }},
 		{"RequeueLeases", func() error { _, err := s.Queue().RequeueLeases(ctx, 8); return err }},
 		{"RequeueStale", func() error { _, err := s.Queue().RequeueStale(ctx, queue.Limits{Claims: 3, Drains: 8}); return err }},
@@ -228,6 +243,8 @@ SELECT 't' || n, 'http://' || n % 8 || '/', 'o/r' || n % 50, n % 1000, 'o/r' || 
 		"INSERT INTO task_report (seq, report) SELECT seq, '{}' FROM task WHERE state = 4 AND task_id LIKE 't%'",
 		"INSERT INTO task_log (seq, n, at, what, who, text) SELECT seq, 1, 1, '', '', '' FROM task WHERE task_id LIKE 't%'",
 		"INSERT INTO task_also (dedup, seq) SELECT 'also' || seq, seq FROM task WHERE task_id LIKE 't%'",
+		"INSERT INTO memory_record (repo, issue, revision, data) SELECT 'o/r' || n % 50, n, 1, '{}' FROM generate_series(1, 9000) n",
+		"INSERT INTO memory_ledger (path, at, data) SELECT 'o/r/' || n || '.journal/x', n, '{}' FROM generate_series(1, 9000) n",
 		"INSERT INTO write_slot (identity, at) SELECT 'bot' || n % 3, n FROM generate_series(1, 3000) n",
 		"INSERT INTO history (scope, width, at, data) SELECT 'repo o/r' || n % 20, 60000, n / 20 * 60000, '{}' FROM generate_series(1, 9000) n",
 		"INSERT INTO history_budget (width, at, account, calls, remaining, quota) SELECT 60000, n * 60000, 'bot', 1, 1, 1 FROM generate_series(1, 9000) n",

@@ -102,7 +102,7 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 		cursors: sqlstore.NewCursors(e, d), leaders: sqlstore.NewLeaders(e, d, o.Log), slots: sqlstore.NewSlots(e, d), history: sqlhistory.New(e, d),
 		engine: e,
 	}
-	s.steps = sqlsteps.New(all, sqlsteps.Parts{Queue: s.queue, Records: s.records, Ledgers: s.ledgers, Slots: s.slots})
+	s.steps = sqlsteps.New(all, d, sqlsteps.Parts{Queue: s.queue, Records: s.records, Ledgers: s.ledgers, Slots: s.slots})
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
 	go func() {

@@ -12,7 +12,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store"
 )
 
 // A trips counts round trips. Each round trip that writes is a transaction, unless it follows a
@@ -164,8 +166,21 @@ func stepLease(ctx context.Context, s *Store) (queue.Lease, error) {
 	return list[0].Lease, nil
 }
 
-// TestSteps counts the round trips of a single caller in the five steps of a task: five, and each
-// is a transaction.
+// stepAdvance stores the beginning of a write. Without a lock on the account it could not take the slot.
+func stepAdvance(ctx context.Context, s *Store, l queue.Lease, issue int) error {
+	ledger, record := memorytest.SampleLedger(memorytest.SampleKey("o/r", issue)), memorytest.Sample("o/r", issue)
+	record.Revision = 0
+	out, err := s.Advance(ctx, store.Step{
+		Lease: l, For: time.Hour, Ledger: &ledger, Record: &record, Slot: &queue.SlotRequest{Identity: "bot", PerMinute: 80, PerHour: 500},
+	})
+	if err == nil && !out.Slot.Taken {
+		err = errors.New("no slot was taken")
+	}
+	return err
+}
+
+// TestSteps counts the round trips of a single caller in the steps of a task: one each, and each is a
+// transaction.
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	s, r, _ := openCounted(t, false)
@@ -174,10 +189,12 @@ func TestSteps(t *testing.T) {
 	ref, failed := stepClaim(t.Context(), s)
 	err = errors.Join(err, failed, stepComplete(t.Context(), s, ref))
 	l, failed := stepLease(t.Context(), s)
+	err = errors.Join(err, failed, stepAdvance(t.Context(), s, l, 1))
+	_, failed = s.Advance(t.Context(), store.Step{Lease: l, For: time.Hour})
 	if err = errors.Join(err, failed, s.Queue().MarkDone(t.Context(), l, []byte("{}"))); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"WITH t AS ( ", "WITH want AS", "WITH want AS", "WITH pick AS", "WITH want AS"}
+	want := []string{"WITH t AS ( ", "WITH want AS", "WITH want AS", "WITH pick AS", "batch", "WITH want AS", "WITH want AS"}
 	if got := r.take(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -199,6 +216,7 @@ func TestStepsTogether(t *testing.T) {
 		{"claim", func(ctx context.Context, i int) (err error) { refs[i], err = stepClaim(ctx, s); return err }},
 		{"complete", func(ctx context.Context, i int) error { return stepComplete(ctx, s, refs[i]) }},
 		{"lease", func(ctx context.Context, i int) (err error) { leases[i], err = stepLease(ctx, s); return err }},
+		{"advance", func(ctx context.Context, i int) error { return stepAdvance(ctx, s, leases[i], i+1) }},
 		{"done", func(ctx context.Context, i int) error { return s.Queue().MarkDone(ctx, leases[i], []byte("{}")) }},
 	} {
 		r.take()
@@ -219,6 +237,11 @@ func TestStepsTogether(t *testing.T) {
 	}
 	if got := countOf(t, url, "SELECT count(*) FROM task JOIN task_report USING (seq) JOIN task_result USING (seq) JOIN task_body USING (seq) WHERE state = 4"); got != callers {
 		t.Errorf("%d tasks are done, want %d", got, callers)
+	}
+	for _, table := range []string{"memory_ledger", "memory_record", "write_slot"} {
+		if got := countOf(t, url, "SELECT count(*) FROM "+table); got != callers {
+			t.Errorf("%s has %d rows, want %d", table, got, callers)
+		}
 	}
 }
 
@@ -245,12 +268,12 @@ func TestMixed(t *testing.T) {
 func mixed(t *testing.T, unprepared bool) {
 	t.Helper()
 	s, r, _ := openCounted(t, unprepared)
-	for _, id := range []string{"1", "22", "333", "4444"} {
+	for _, id := range []string{"1", "22", "333", "4444", "55555"} {
 		if err := stepEnqueue(t.Context(), s, id); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var refs [2]queue.Ref
+	var refs [3]queue.Ref
 	for i := range refs {
 		ref, err := stepClaim(t.Context(), s)
 		if err != nil {
@@ -258,12 +281,16 @@ func mixed(t *testing.T, unprepared bool) {
 		}
 		refs[i] = ref
 	}
-	if err := stepComplete(t.Context(), s, refs[0]); err != nil {
-		t.Fatal(err)
-	}
-	l, err := stepLease(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
+	var leased [2]queue.Lease
+	for i := range leased {
+		if err := stepComplete(t.Context(), s, refs[i]); err != nil {
+			t.Fatal(err)
+		}
+		l, err := stepLease(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leased[i] = l
 	}
 	check := func(f func(context.Context) error) func(context.Context) {
 		return func(ctx context.Context) {
@@ -277,10 +304,11 @@ func mixed(t *testing.T, unprepared bool) {
 		check(func(ctx context.Context) error { return stepEnqueue(ctx, s, "first") }),
 		check(func(ctx context.Context) error { return stepEnqueue(ctx, s, "second") }),
 		check(func(ctx context.Context) error { _, err := stepClaim(ctx, s); return err }),
-		check(func(ctx context.Context) error { return stepComplete(ctx, s, refs[1]) }),
+		check(func(ctx context.Context) error { return stepComplete(ctx, s, refs[2]) }),
 		// The task that was just completed.
 		check(func(ctx context.Context) error { _, err := stepLease(ctx, s); return err }),
-		check(func(ctx context.Context) error { return s.Queue().MarkDone(ctx, l, nil) }))
+		check(func(ctx context.Context) error { return s.Queue().MarkDone(ctx, leased[0], nil) }),
+		check(func(ctx context.Context) error { return stepAdvance(ctx, s, leased[1], 22) }))
 	if got := r.take(); !slices.Equal(got, []string{"WITH t AS ( ", "batch"}) {
 		t.Errorf("got %q, want one call alone and the others together", got)
 	}

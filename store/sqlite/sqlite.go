@@ -129,7 +129,7 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 		engine: e, holders: h, queue: &tasks{q, e}, records: sqlstore.NewRecords(e, d), ledgers: sqlstore.NewLedgers(e, d),
 		cursors: sqlstore.NewCursors(e, d), leaders: sqlstore.NewLeaders(e, d, slog.New(slog.DiscardHandler)), slots: sqlstore.NewSlots(e, d), history: sqlhistory.New(e, d),
 	}
-	s.steps = sqlsteps.New(all, sqlsteps.Parts{Queue: q, Records: s.records, Ledgers: s.ledgers, Slots: s.slots})
+	s.steps = sqlsteps.New(all, d, sqlsteps.Parts{Queue: q, Records: s.records, Ledgers: s.ledgers, Slots: s.slots})
 	return s, nil
 }
 

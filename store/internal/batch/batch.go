@@ -104,6 +104,9 @@ func (k *Kind[R]) forget(request R) {
 type Joined struct {
 	sqlstore.Statement
 
+	// Before are statements that run before the statements of all kinds, so that these see what they
+	// waited for. Only they may wait for locks that are not those of rows.
+	Before []sqlstore.Statement
 	Served []bool // set by the statement: whether it served each request
 }
 
@@ -163,7 +166,7 @@ func alone[R any](ctx context.Context, b *batcher, k *Kind[R], request R) (bool,
 	err := b.writer.WriteAll(ctx, 0, func(now any) []sqlstore.Statement {
 		j := k.Join(now, []R{request}, true)
 		served = j.Served
-		return []sqlstore.Statement{j.Statement}
+		return append(j.Before, j.Statement)
 	})
 	if err != nil {
 		k.forget(request)
@@ -321,12 +324,12 @@ func (b *batcher) runGroup(group []*call) {
 	slices.SortFunc(lists, func(a, b []*call) int { return a[0].order - b[0].order })
 	served := make([][]bool, len(lists))
 	err := b.writer.WriteAll(context.Background(), maxLocked, func(now any) []sqlstore.Statement {
-		statements := make([]sqlstore.Statement, len(lists))
+		var before, statements []sqlstore.Statement
 		for i, list := range lists {
 			j := list[0].join(now, list)
-			statements[i], served[i] = j.Statement, j.Served
+			before, statements, served[i] = append(before, j.Before...), append(statements, j.Statement), j.Served
 		}
-		return statements
+		return append(before, statements...)
 	})
 	for i, list := range lists {
 		for n, c := range list {

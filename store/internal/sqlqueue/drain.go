@@ -45,7 +45,7 @@ func newDraining(d sqlstore.Dialect) *draining {
 )
 ` + set + `FROM oldest LEFT JOIN task_body b ON b.seq = oldest.seq LEFT JOIN task_result r ON r.seq = oldest.seq WHERE task.seq = oldest.seq
 ` + returned + "b.origin, b.message, r.decision")
-	q.calls = &batch.Kind[*leaseRequest]{Order: 4, Join: q.together, Forget: func(r *leaseRequest) { r.list = nil }}
+	q.calls = &batch.Kind[*leaseRequest]{Order: 5, Join: q.together, Forget: func(r *leaseRequest) { r.list = nil }}
 	return q
 }
 

@@ -16,6 +16,8 @@ import (
 type Steps struct {
 	engine batch.Engine
 	parts  Parts
+	calls  *batch.Kind[*request] // nil: steps are not joined
+	joining
 }
 
 // Parts are the parts of the database.
@@ -27,7 +29,14 @@ type Parts struct {
 }
 
 // New returns the Steps of a database.
-func New(e batch.Engine, p Parts) *Steps { return &Steps{e, p} }
+func New(e batch.Engine, d sqlstore.Dialect, p Parts) *Steps {
+	s := &Steps{engine: e, parts: p}
+	if d.Batches {
+		s.joining = newJoining(d)
+		s.calls = &batch.Kind[*request]{Order: 4, Join: s.together, Size: (*request).size}
+	}
+	return s
+}
 
 // A request is a step with its texts in the form in which they are stored.
 type request struct {
@@ -36,10 +45,12 @@ type request struct {
 	path   string // of the ledger; empty: none
 	ledger []byte
 	record *sqlstore.Next // nil: none
+
+	out store.Advanced
 }
 
-func newRequest(s store.Step) (r request, err error) {
-	r.Step = s
+func newRequest(s store.Step) (r *request, err error) {
+	r = &request{Step: s}
 	if err := s.Check(); err != nil {
 		return r, err
 	}
@@ -70,6 +81,15 @@ func (s *Steps) Advance(ctx context.Context, step store.Step) (store.Advanced, e
 	if err != nil {
 		return store.Advanced{}, sqlstore.Wrap(what, err)
 	}
+	if s.calls != nil && r.usual() {
+		served, err := batch.Do(ctx, s.engine, s.calls, r)
+		if err != nil {
+			return store.Advanced{}, sqlstore.Wrap(what, err)
+		}
+		if served {
+			return r.out, nil
+		}
+	}
 	out, err := sqlstore.Value(ctx, s.engine.Write, func(tx sqlstore.Tx) (store.Advanced, error) { return s.advance(tx, r) })
 	if err != nil {
 		return store.Advanced{}, sqlstore.Wrap(what, err)
@@ -78,7 +98,7 @@ func (s *Steps) Advance(ctx context.Context, step store.Step) (store.Advanced, e
 }
 
 // advance makes a step in a transaction.
-func (s *Steps) advance(tx sqlstore.Tx, r request) (out store.Advanced, err error) {
+func (s *Steps) advance(tx sqlstore.Tx, r *request) (out store.Advanced, err error) {
 	if r.Slot != nil {
 		if err := s.parts.Slots.LockIn(tx, r.Slot.Identity); err != nil {
 			return out, err

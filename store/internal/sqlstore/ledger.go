@@ -88,6 +88,11 @@ func (s *Ledgers) PutIn(tx Tx, path string, data []byte, isNew bool) error {
 	return err
 }
 
+// Forget returns the statement that deletes a few old ledgers.
+func (s *Ledgers) Forget(now any) Statement {
+	return Statement{Query: s.forget, Args: []any{now, memory.LedgerAge.Milliseconds()}, Each: Ignore}
+}
+
 // forgetOld deletes a few old ledgers.
 func (s *Ledgers) forgetOld(tx Tx) error {
 	_, err := tx.Exec(s.forget, tx.Now(), memory.LedgerAge.Milliseconds())

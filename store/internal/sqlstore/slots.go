@@ -72,6 +72,11 @@ func (s *Slots) LockIn(tx Tx, identity string) error {
 	return Exclude(tx, s.exclusive, slotKey(identity))
 }
 
+// Lock returns the statement of [Slots.LockIn], in databases where transactions run concurrently.
+func (s *Slots) Lock(identity string) Statement {
+	return Statement{Query: s.exclusive, Args: []any{slotKey(identity)}, Each: Ignore}
+}
+
 // slotKey is the key of the lock for the slots of an identity.
 func slotKey(identity string) string { return "writes of " + identity }
 

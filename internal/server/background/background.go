@@ -157,7 +157,7 @@ func (s *Services) watch(ctx context.Context) error {
 			if c.Agent == "" {
 				s.executor.Wake()
 			}
-			s.dispatcher.Wake() // also after a decision, because its agent can take another task
+			s.dispatcher.Changed(c) // also after a decision, because its agent can take another task
 		}
 	}
 }

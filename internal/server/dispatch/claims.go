@@ -24,16 +24,16 @@ type claims struct {
 }
 
 // next claims a task of an agent: the one with the id first, or the next one if first is empty or
-// cannot be claimed.
-func (c claims) next(ctx context.Context, agent, first string) (claim queue.Claim, ok bool) {
+// cannot be claimed. Its error is queue.ErrEmpty, or was logged.
+func (c claims) next(ctx context.Context, agent, first string) (claim queue.Claim, err error) {
 	if ctx.Err() != nil {
-		return claim, false
+		return claim, ctx.Err()
 	}
 	// If the call were cancelled, it would be unknown whether the task was claimed.
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), supervisor.CallTimeout)
 	defer cancel()
 	o := queue.ClaimOptions{By: c.owner, Lease: c.timeout, Task: first}
-	claim, err := c.queue.ClaimNext(bounded, agent, o)
+	claim, err = c.queue.ClaimNext(bounded, agent, o)
 	if first != "" && errors.Is(err, queue.ErrEmpty) { // another server has claimed it, or it has ended
 		o.Task = ""
 		claim, err = c.queue.ClaimNext(bounded, agent, o)
@@ -41,7 +41,7 @@ func (c claims) next(ctx context.Context, agent, first string) (claim queue.Clai
 	if err != nil && !errors.Is(err, queue.ErrEmpty) {
 		c.log.WarnContext(ctx, "claiming a task for an agent failed", "agent", agent, "error", err)
 	}
-	return claim, err == nil
+	return claim, err
 }
 
 func (c claims) ref(claim queue.Claim) queue.Ref {

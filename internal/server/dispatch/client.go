@@ -39,10 +39,7 @@ const notConfigured = "it is not configured"
 var errUnusableAddress = errors.New("its address cannot be used")
 
 // A client sends requests to agents.
-type client struct {
-	transport http.RoundTripper
-	remote    http.RoundTripper // for whole tasks; nil: that of package agent
-}
+type client struct{ transport http.RoundTripper }
 
 // notify notifies an agent of a task. It returns the status code of the response, or 0 without a
 // response, and the status.
@@ -65,7 +62,7 @@ func (c client) health(ctx context.Context, a Agent) (status string, healthy boo
 
 // decide sends an agent a task and returns its decision as JSON. The error holds no secret.
 func (c client) decide(ctx context.Context, a Agent, claim queue.Claim) ([]byte, error) {
-	remote, err := agent.NewRemote(agent.RemoteOptions{URL: a.URL, Timeout: a.Timeout, Transport: c.remote, UserAgent: userAgent})
+	remote, err := agent.NewRemote(agent.RemoteOptions{URL: a.URL, Timeout: a.Timeout, Transport: c.transport, UserAgent: userAgent})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnusableAddress, err)
 	}

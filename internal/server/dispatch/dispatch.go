@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/harness/observe"
-	"github.com/org/foreman-action/internal/roundtrip"
 	"github.com/org/foreman-action/internal/server/health"
 	"github.com/org/foreman-action/internal/server/supervisor"
 	"github.com/org/foreman-action/internal/wait"
@@ -27,6 +26,7 @@ type Dispatcher struct {
 	loop     *supervisor.Loop
 	rounds   sync.WaitGroup
 	requests sync.WaitGroup // to synchronous agents
+	signal   chan struct{}  // has an element if a peer has changed
 
 	mu    sync.Mutex
 	peers map[string]*peer // by address
@@ -40,14 +40,12 @@ func New(o Options) (*Dispatcher, error) {
 	o.Now = wait.Clock(o.Now)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	d := &Dispatcher{
-		o: o, client: client{transport: o.Transport, remote: o.Transport}, peers: map[string]*peer{},
+		o: o, client: client{o.Transport}, peers: map[string]*peer{}, signal: make(chan struct{}, 1),
 		claims: claims{queue: o.Queue, owner: o.Owner, timeout: o.ClaimTimeout, now: o.Now, observe: o.Observe, log: o.Log},
 		loop:   supervisor.NewLoop(supervisor.LoopOptions{Name: "nudges", Interval: interval, Gap: gap, Now: o.Now, Observe: o.Observe, Log: o.Log}),
 	}
-	if o.Transport == nil { // synchronous agents keep the default of package agent
-		t := roundtrip.New()
-		t.MaxResponseHeaderBytes = 64 << 10
-		d.client.transport = t
+	if o.Transport == nil {
+		d.client.transport = newTransport()
 	}
 	return d, nil
 }
@@ -55,6 +53,7 @@ func New(o Options) (*Dispatcher, error) {
 // Run dispatches tasks until ctx ends. Then it releases the claims for synchronous agents that have
 // not answered.
 func (d *Dispatcher) Run(ctx context.Context) {
+	d.rounds.Go(func() { d.follow(ctx) })
 	d.loop.Run(ctx, d.dispatch)
 	d.rounds.Wait()
 	d.requests.Wait()
@@ -63,11 +62,53 @@ func (d *Dispatcher) Run(ctx context.Context) {
 // Wake makes the Dispatcher look at the backlog. It never blocks.
 func (d *Dispatcher) Wake() { d.loop.Wake() }
 
+// Changed makes the Dispatcher look for the tasks that a change of the queue has made ready. A task of a
+// synchronous agent with a free permit is claimed at once. Other changes wake the loop, unless no agent
+// waits for them. Changed never blocks.
+func (d *Dispatcher) Changed(c queue.Change) {
+	d.mu.Lock()
+	p := d.peers[c.Agent]
+	d.mu.Unlock()
+	switch {
+	case p != nil && p.sync:
+		p.change()
+		select {
+		case d.signal <- struct{}{}:
+		default: // follow will see this change, too
+		}
+	case c.Agent != "" || slices.ContainsFunc(d.agents(), func(p *peer) bool { return !p.sync || p.tasks.waits() }):
+		d.loop.Wake()
+	}
+}
+
+// follow starts a worker for each synchronous agent that has changed, until ctx ends.
+func (d *Dispatcher) follow(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.signal:
+		}
+		for _, p := range d.agents() {
+			if !p.takeChange() {
+				continue
+			}
+			a, _ := d.o.Agents(p.address)
+			if t, ok := d.acquire(p); ok {
+				d.requests.Go(func() { d.work(ctx, p, a, t) })
+			}
+		}
+	}
+}
+
 // Health returns the state of the loop.
 func (d *Dispatcher) Health() supervisor.Health { return d.loop.Health() }
 
 // dispatch begins a round of each agent that has pending tasks.
 func (d *Dispatcher) dispatch(ctx context.Context) error {
+	for _, p := range d.agents() {
+		p.tasks.begin()
+	}
 	list, err := d.o.Queue.Backlog(ctx, maxCap)
 	if err != nil {
 		return err
@@ -76,6 +117,8 @@ func (d *Dispatcher) dispatch(ctx context.Context) error {
 	for _, b := range list {
 		a, configured := d.o.Agents(b.Agent)
 		p := d.peer(b.Agent, a.Sync)
+		most := min(cmp.Or(a.Cap, defaultCap), maxCap)
+		n := p.tasks.end(most, b.Claimed, b.Pending)
 		if b.Agent == "" || !p.begin() {
 			continue
 		}
@@ -88,14 +131,13 @@ func (d *Dispatcher) dispatch(ctx context.Context) error {
 					d.loop.Wake()
 				}
 			}()
-			room := min(cmp.Or(a.Cap, defaultCap), maxCap) - b.Claimed
 			switch {
 			case !configured:
 				d.report(ctx, p, notConfigured)
 			case a.Sync:
-				d.ask(ctx, p, a, b.IDs, min(room, b.Pending))
+				d.ask(ctx, p, a, b.IDs, n)
 			default:
-				d.notify(ctx, p, a, b, room)
+				d.notify(ctx, p, a, b, most-b.Claimed)
 			}
 		})
 	}
@@ -220,7 +262,7 @@ func (d *Dispatcher) peer(address string, sync bool) *peer {
 		if sync {
 			o.Interval, o.BadTaskFailures = 0, d.o.MaxClaims
 		}
-		p = &peer{address: address, sync: sync, breaker: health.NewBreaker(o), now: d.o.Now}
+		p = &peer{address: address, sync: sync, breaker: health.NewBreaker(o), tasks: semaphore{now: d.o.Now}, now: d.o.Now}
 		d.peers[address] = p
 	}
 	return p

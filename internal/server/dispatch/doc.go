@@ -7,5 +7,10 @@
 // claimed. For a synchronous agent, the server claims the task, and renews the claim until the
 // agent answers.
 //
+// Workers do this for a synchronous agent. A check of the backlog is too expensive for each task, and
+// the loop pauses between two checks. So a worker goes on with the agent's next task after a decision,
+// and a new task gets a worker at once, both without a check. The semaphore of the agent permits that
+// for a short time after each check: until then, the claims of other servers are known.
+//
 // A circuit breaker of package health limits the requests to each agent.
 package dispatch

@@ -51,7 +51,7 @@ type Options struct {
 	MaxClaims    int           // maximum attempts of a synchronous agent at one task; must be set
 	// Requeue is called after a claim that counts as an attempt has expired; must be set.
 	Requeue   func()
-	Transport http.RoundTripper // to agents; nil: a copy of http.DefaultTransport
+	Transport http.RoundTripper // to agents; nil: a copy of http.DefaultTransport that keeps its connections for a second
 	Now       func() time.Time  // nil: time.Now
 	Observe   observe.Func
 	Log       *slog.Logger // nil discards

@@ -13,6 +13,7 @@ type peer struct {
 	address string
 	sync    bool // it receives whole tasks, not notifications
 	breaker *health.Breaker
+	tasks   semaphore // of a synchronous agent
 	now     func() time.Time
 
 	mu       sync.Mutex           // guards the fields below
@@ -21,6 +22,52 @@ type peer struct {
 	notified map[string]time.Time // time of the last notification, by task
 	ignoring time.Time            // since when notifications are accepted without a claim; zero: it claims
 	status   string               // last logged status
+	pending  bool                 // a task may have become pending since the last takeChange
+}
+
+// change records that a task of a synchronous agent may have become pending.
+func (p *peer) change() {
+	p.tasks.add()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pending = true
+}
+
+// takeChange reports whether change was called since the last time.
+func (p *peer) takeChange() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pending := p.pending
+	p.pending = false
+	return pending
+}
+
+// A turn permits a request to a synchronous agent.
+type turn struct {
+	place  place
+	permit health.Permit
+	first  string // id of the task to claim, if it is still pending; empty: the next one
+	stale  bool   // there is no turn until the backlog is checked
+}
+
+// turn acquires a turn, which the caller ends.
+func (p *peer) turn() (t turn, ok bool) {
+	t.place, ok, t.stale = p.tasks.acquire()
+	if !ok {
+		return t, false
+	}
+	var n int
+	if t.permit, n = p.breaker.Allow(1); n == 0 {
+		p.tasks.abandon(t.place)
+		p.tasks.release()
+	}
+	return t, n == 1
+}
+
+// endTurn ends a turn.
+func (p *peer) endTurn(t turn) {
+	p.breaker.Release(t.permit)
+	p.tasks.release()
 }
 
 // begin begins a round, unless one is under way.

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,42 +11,93 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// ask sends at most n of the pending tasks to a synchronous agent, each in its own goroutine. If the agent's
-// breaker is half-open, it first checks the agent's health.
+// ask starts workers for at most n of the pending tasks of a synchronous agent. If the agent's breaker
+// is half-open, it first checks the agent's health, and starts one worker.
 func (d *Dispatcher) ask(ctx context.Context, p *peer, a Agent, pending []string, n int) {
-	permit, n := p.breaker.Allow(n)
-	if permit.Probe && n > 0 {
-		if status, healthy := d.client.health(ctx, a); !healthy {
-			p.breaker.Release(permit)
-			if ctx.Err() == nil {
-				d.report(ctx, p, status)
-				d.failExpired(ctx, p, status)
-				time.AfterFunc(p.breaker.Trip(ctx, permit, status), d.loop.Wake)
+	for range n {
+		t, ok := p.turn()
+		if !ok {
+			return
+		}
+		if t.permit.Probe {
+			if !d.probe(ctx, p, a, t.permit) {
+				p.tasks.abandon(t.place)
+				p.endTurn(t)
+				return
 			}
+			t.first = p.unfailed(pending)
+		}
+		d.requests.Go(func() { d.work(ctx, p, a, t) })
+	}
+}
+
+// probe checks the health of an agent with a half-open breaker. If it is not healthy, probe fails the
+// tasks that have waited too long.
+func (d *Dispatcher) probe(ctx context.Context, p *peer, a Agent, permit health.Permit) (healthy bool) {
+	status, healthy := d.client.health(ctx, a)
+	if !healthy && ctx.Err() == nil {
+		d.report(ctx, p, status)
+		d.failExpired(ctx, p, status)
+		time.AfterFunc(p.breaker.Trip(ctx, permit, status), d.loop.Wake)
+	}
+	return healthy
+}
+
+// acquire acquires a turn without a check of the backlog. The loop is woken if a check, or a probe of
+// the agent's health, has to come first.
+func (d *Dispatcher) acquire(p *peer) (t turn, ok bool) {
+	t, ok = p.turn()
+	if ok && t.permit.Probe {
+		p.tasks.abandon(t.place)
+		p.endTurn(t)
+		t.stale, ok = true, false
+	}
+	if t.stale {
+		d.loop.Wake()
+	}
+	return t, ok
+}
+
+// work claims a task and sends it to a synchronous agent, and goes on with the agent's next tasks.
+// Each worker starts another one when it has claimed a task, because there may be more.
+func (d *Dispatcher) work(ctx context.Context, p *peer, a Agent, t turn) {
+	for ok := true; ok; t, ok = d.acquire(p) {
+		claim, err := d.claims.next(ctx, p.address, t.first)
+		switch {
+		case errors.Is(err, queue.ErrEmpty):
+			p.tasks.found(t.place, false)
+			p.endTurn(t)
+			continue
+		case err != nil:
+			if p.tasks.fail(t.place) && ctx.Err() == nil {
+				time.AfterFunc(claimPause, d.loop.Wake)
+			}
+			p.endTurn(t)
+			return
+		}
+		p.tasks.found(t.place, true)
+		if next, ok := d.acquire(p); ok {
+			d.requests.Go(func() { d.work(ctx, p, a, next) })
+		}
+		decided := d.protected(ctx, p, a, t.permit, claim)
+		p.endTurn(t)
+		if !decided {
+			// The task may keep its claim for a time, so the agent has less room than the semaphore knows.
+			p.tasks.expire()
+			d.loop.Wake()
 			return
 		}
 	}
-	first := ""
-	if permit.Probe {
-		first = p.unfailed(pending)
-	}
-	for range n {
-		claim, ok := d.claims.next(ctx, p.address, first)
-		if !ok {
-			p.breaker.Release(permit)
-			continue
+}
+
+// protected makes a request and recovers from a panic.
+func (d *Dispatcher) protected(ctx context.Context, p *peer, a Agent, permit health.Permit, claim queue.Claim) (decided bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			d.o.Log.ErrorContext(ctx, "panic while calling an agent", "agent", p.address, "task", claim.ID, "error", supervisor.PanicError(v))
 		}
-		d.requests.Go(func() {
-			defer d.loop.Wake()
-			defer p.breaker.Release(permit)
-			defer func() {
-				if v := recover(); v != nil {
-					d.o.Log.ErrorContext(ctx, "panic while calling an agent", "agent", p.address, "task", claim.ID, "error", supervisor.PanicError(v))
-				}
-			}()
-			d.request(ctx, p, a, permit, claim)
-		})
-	}
+	}()
+	return d.request(ctx, p, a, permit, claim)
 }
 
 // unfailed returns the first of the pending tasks on which an agent has not failed. A probe uses it,
@@ -61,7 +113,7 @@ func (p *peer) unfailed(pending []string) string {
 
 // request sends an agent a task and records its decision. A task without a decision becomes
 // pending again.
-func (d *Dispatcher) request(ctx context.Context, p *peer, a Agent, permit health.Permit, claim queue.Claim) {
+func (d *Dispatcher) request(ctx context.Context, p *peer, a Agent, permit health.Permit, claim queue.Claim) (decided bool) {
 	asking, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	renewed := make(chan struct{})
@@ -78,6 +130,7 @@ func (d *Dispatcher) request(ctx context.Context, p *peer, a Agent, permit healt
 		d.report(ctx, p, statusOK)
 		p.breaker.Success(ctx, claim.ID)
 		d.claims.complete(ctx, claim, decision)
+		return true
 	case ctx.Err() != nil: // the server stops, so release the task for another server
 		d.claims.release(ctx, claim, 0)
 	case lost:
@@ -85,6 +138,7 @@ func (d *Dispatcher) request(ctx context.Context, p *peer, a Agent, permit healt
 	default:
 		d.undecided(ctx, p, permit, claim, err)
 	}
+	return false
 }
 
 // undecided retries or fails a task that an agent did not decide on. It fails the task after
@@ -118,8 +172,8 @@ func (d *Dispatcher) failExpired(ctx context.Context, p *peer, status string) {
 		if !p.breaker.Expired(ctx, status) {
 			return
 		}
-		claim, ok := d.claims.next(ctx, p.address, "")
-		if !ok {
+		claim, err := d.claims.next(ctx, p.address, "")
+		if err != nil {
 			return
 		}
 		if d.o.Now().Sub(claim.Enqueued) <= health.GiveUpAfter {

@@ -36,7 +36,11 @@ func (r *Remote) Decide(ctx context.Context, task protocol.TaskMessage) (protoco
 	if err != nil {
 		return protocol.DecisionMessage{}, err
 	}
-	return c.decode(resp, data, task.TaskID)
+	d, err := c.decode(resp, data, task.TaskID)
+	if err == nil {
+		d.AgentVersion = protocol.ParseAgentVersion(resp.Header.Get(protocol.AgentVersionHeader))
+	}
+	return d, err
 }
 
 func (r *Remote) fail(reason Reason, status int, err error) *Error {
@@ -68,7 +72,7 @@ func (c *call) send(ctx context.Context, body []byte) (*http.Response, error) {
 		return nil, err
 	}
 	r := c.remote
-	resp, err := poster{r.transport, header, r.userAgent}.post(ctx, r.url, body)
+	resp, err := poster{r.transport, header, r.userAgent, ""}.post(ctx, r.url, body)
 	if err != nil {
 		return nil, c.broken(ctx, 0, "no answer", err)
 	}
@@ -115,6 +119,7 @@ type poster struct {
 	transport     http.RoundTripper
 	authorization string // empty: none
 	userAgent     string
+	version       string // of the agent that posts; empty: none
 }
 
 func (p poster) post(ctx context.Context, to *url.URL, body []byte) (*http.Response, error) {
@@ -127,6 +132,9 @@ func (p poster) post(ctx context.Context, to *url.URL, body []byte) (*http.Respo
 	req.Header.Set("User-Agent", p.userAgent)
 	if p.authorization != "" {
 		req.Header.Set("Authorization", p.authorization)
+	}
+	if p.version != "" {
+		req.Header.Set(protocol.AgentVersionHeader, p.version)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err

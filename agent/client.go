@@ -45,6 +45,9 @@ type ClientOptions struct {
 	Transport http.RoundTripper
 	// UserAgent is the User-Agent header; empty means "foreman-agent".
 	UserAgent string
+	// Version is the version of the agent, as in protocol.AgentVersionHeader; empty: unknown. The harness
+	// keeps a track record of each version.
+	Version string
 	// Now is the clock with which dates in Retry-After are compared; nil means [time.Now].
 	Now func() time.Time
 }
@@ -61,6 +64,7 @@ type Client struct {
 	maxBytes  int64
 	transport http.RoundTripper
 	userAgent string
+	version   string
 	now       func() time.Time
 }
 
@@ -90,6 +94,8 @@ func NewClient(o ClientOptions) (*Client, error) {
 		return nil, fmt.Errorf("harness client: wait and timeout must not be negative, got wait %v, timeout %v", o.Wait, o.Timeout)
 	case o.MaxBytes < 0:
 		return nil, fmt.Errorf("harness client: want more than 0 bytes for a task, got %d", o.MaxBytes)
+	case o.Version != "" && protocol.ParseAgentVersion(o.Version) != o.Version:
+		return nil, errors.New("harness client: want up to 64 letters, digits, '.', '_' and '-' for the agent's version")
 	case !validHeader(o.UserAgent) || !validHeader(o.Token):
 		return nil, errors.New("harness client: the user agent or the token contains a control character")
 	}
@@ -99,6 +105,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 		maxBytes:  cmp.Or(o.MaxBytes, defaultMaxTaskBytes),
 		transport: o.Transport,
 		userAgent: cmp.Or(o.UserAgent, "foreman-agent"),
+		version:   o.Version,
 		now:       wait.Clock(o.Now),
 	}
 	switch {

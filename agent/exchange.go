@@ -62,7 +62,7 @@ func (x *exchange) send(ctx context.Context, body []byte) (*http.Response, error
 	path, query, _ := strings.Cut(x.path, "?")
 	u := below(c.base, path)
 	u.RawQuery = query
-	return poster{c.transport, c.header, c.userAgent}.post(ctx, u, body)
+	return poster{c.transport, c.header, c.userAgent, c.version}.post(ctx, u, body)
 }
 
 // read returns the status and body of a successful answer, and an error for any other answer. It

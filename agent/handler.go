@@ -27,6 +27,9 @@ type HandlerOptions struct {
 	Ready func() bool
 	// MaxBytes limits the body of a request; 0 means 32 MiB with Decide, and 1 MiB without.
 	MaxBytes int64
+	// Version is sent with decisions as the version of the agent, as in protocol.AgentVersionHeader. Empty,
+	// or not a version: none is sent. The harness keeps a track record of each version.
+	Version string
 	// Log receives the errors and panics of Decide, with the task's id; nil means [slog.Default].
 	Log *slog.Logger
 }
@@ -172,6 +175,9 @@ func (h *handler) decide(w http.ResponseWriter, r *http.Request, data []byte) {
 		h.o.Log.ErrorContext(r.Context(), "task not decided; answering with status 500", "task_id", task.TaskID, "error", err)
 		reply(w, http.StatusInternalServerError, detail{"Internal Server Error"})
 		return
+	}
+	if version := protocol.ParseAgentVersion(h.o.Version); version != "" {
+		w.Header().Set(protocol.AgentVersionHeader, version)
 	}
 	reply(w, http.StatusOK, d)
 }

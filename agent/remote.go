@@ -102,6 +102,9 @@ func validHeader(v string) bool {
 	return !strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
+// Host returns the host of the agent's address, without a port.
+func (r *Remote) Host() string { return r.url.Hostname() }
+
 // Address returns the address to which tasks are posted, without userinfo and query, for messages
 // and audit.
 func (r *Remote) Address() string {

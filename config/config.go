@@ -83,6 +83,7 @@ type Model struct {
 // An Agent configures an agent over HTTP, and when it decides.
 type Agent struct {
 	URL       string           // base address; empty: none is configured
+	Name      string           // in track records; empty: the host of the address
 	Inherited bool             // only the extended file sets URL: no credentials
 	Auth      string           // "none", "token" or "oidc"; empty: not configured
 	Timeout   time.Duration    // from connecting to the last byte; 0: not configured

@@ -109,6 +109,9 @@ func showConfig(c *Config) string {
 		when = c.Agent.When.String()
 	}
 	fmt.Fprintf(&b, "agent %q %q %s when %q on failure %+v\n", c.Agent.URL, c.Agent.Auth, c.Agent.Timeout, when, c.Agent.OnFailure)
+	if c.Agent.Name != "" {
+		fmt.Fprintf(&b, "the agent's name is %q\n", c.Agent.Name)
+	}
 	if c.Agent.Inherited {
 		b.WriteString("the agent's address is inherited\n")
 	}

@@ -47,6 +47,7 @@ type memorySection struct {
 
 type agentSection struct {
 	URL       string        `yaml:"url"`
+	Name      string        `yaml:"name"`
 	Auth      string        `yaml:"auth"`
 	Timeout   time.Duration `yaml:"timeout"`
 	When      *yaml.Node    `yaml:"when"`

@@ -56,7 +56,7 @@ func settle(b sides, vars yamlfile.Variables) Config {
 	}
 	mine, theirs := cmp.Or(b.mine.agent, &agentSection{}), cmp.Or(b.theirs.agent, &agentSection{})
 	c.Agent = Agent{
-		URL: expand(b.agentKey("url"), vars), Inherited: b.agentKey("url").inherited, Auth: cmp.Or(mine.Auth, theirs.Auth), Timeout: cmp.Or(mine.Timeout, theirs.Timeout),
+		URL: expand(b.agentKey("url"), vars), Inherited: b.agentKey("url").inherited, Name: cmp.Or(mine.Name, theirs.Name), Auth: cmp.Or(mine.Auth, theirs.Auth), Timeout: cmp.Or(mine.Timeout, theirs.Timeout),
 		OnFailure: onFailure(b.agentKey("on_failure"), c.Policy),
 	}
 	return c

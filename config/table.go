@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/config/schema"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
@@ -17,7 +18,7 @@ type object = schema.Object
 // table returns the keys of configuration files. It omits the larger schemas, which [Schema] adds,
 // because [Load] calls it for every file. own are actions that are not built in.
 func table(own ...protocol.ActionSpec) schema.Table {
-	text := object{"type": "string"}
+	plain := object{"type": "string"}
 	return slices.Concat(schema.Table{
 		{Path: "version", JSON: object{"const": 1}, Doc: "Version of the file's form."},
 		{Path: "extends", JSON: object{"type": "string", "pattern": `^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+:[^/].*@[^@]+$`},
@@ -29,7 +30,7 @@ func table(own ...protocol.ActionSpec) schema.Table {
 		{Path: "tables", Doc: "Tables of text, numbers or booleans that rules look up."},
 		{Path: "rules", Doc: "Rules, evaluated in order."},
 		{Path: "tests", Doc: "Tests of the rules; foreman rules test runs them."},
-		{Path: "include", JSON: object{"anyOf": []any{text, object{"type": "array", "items": text}}},
+		{Path: "include", JSON: object{"anyOf": []any{plain, object{"type": "array", "items": plain}}},
 			Doc: "More rule files, as paths or globs below the repository's root."},
 	}, policyKeys(knownActions(own)), modelKeys(), agentKeys(knownActions(own)))
 }
@@ -111,6 +112,8 @@ func agentKeys(actions []string) schema.Table {
 	return schema.Table{
 		{Path: "agent", Doc: "HTTP agent that decides where the rules do not."},
 		{Path: "agent.url", Doc: "Base address of the agent."},
+		{Path: "agent.name", Rule: schema.Text("1 to 50 letters, digits, '.', '_' and '-'", isAgentName), JSON: object{"pattern": agentName},
+			Doc: "Name of the agent in track records. It stays when the address changes. Absent: the host of the address."},
 		{Path: "agent.auth", Rule: schema.OneOf("none", "token", "oidc"), Doc: "How Foreman authenticates to the agent."},
 		{Path: "agent.timeout", Rule: schema.Positive(), Doc: "Time for the agent's whole answer, such as 60s."},
 		{Path: "agent.when", Doc: "Condition on which the agent is asked. Absent: when no rule fired."},
@@ -120,6 +123,14 @@ func agentKeys(actions []string) schema.Table {
 			Doc: "Fallback when an agent gives no usable answer: fail, skip, or a label to add."},
 	}
 }
+
+// agentName is the form of agent.name.
+const agentName = `^[A-Za-z0-9._-]{1,50}$`
+
+// isAgentName reports whether a text can be the name of an agent.
+func isAgentName(s string) bool { return agentPattern().MatchString(s) }
+
+var agentPattern = text.Regexp(agentName)
 
 // knownActions returns the names of the actions that a plan may contain, with those that are not
 // built in.

@@ -3,6 +3,7 @@ package action
 import (
 	"archive/zip"
 	"bytes"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -220,6 +222,41 @@ func TestMemoryRulesOnly(t *testing.T) {
 		r, err := memory.Decode(b.Bytes(), service.Repo(), 7)
 		if err != nil || len(r.Tasks) != 1 || r.Tasks[0].Actions[0].Rule != "a" || r.Tasks[0].Actions[0].Hash == "" {
 			t.Errorf("got %+v, %v", r, err)
+		}
+	}
+}
+
+// TestAgentInRecord records the agent by its name, or by the host of its address, and with its model.
+func TestAgentInRecord(t *testing.T) {
+	t.Parallel()
+	for config, want := range map[string]string{
+		"version: 1\n": "agent:127.0.0.1",
+		"version: 1\nagent: {name: Triage}\nllm: {provider: anthropic, model: m-1}\n": "agent:triage@anthropic/m-1",
+	} {
+		ag := agenttest.New(t, func(protocol.TaskMessage) agenttest.Answer {
+			item, err := protocol.NewAction(protocol.ActionAddLabel, map[string]any{"label": "docs"})
+			if err != nil {
+				t.Error(err)
+			}
+			return agenttest.Decide(protocol.LabelAndRespond, "a label is missing", item)
+		})
+		s := newStep(t)
+		s.SetEvent("issues", []byte(issueOpened))
+		dir := filepath.Join(t.TempDir(), "memory")
+		s.gh.Repo("octo-org/widgets").AddFile(".github/foreman.yml", config).AddLabel("docs")
+		for name, value := range map[string]string{"agent-url": ag.URL, "memory": "file", "memory-path": dir} {
+			s.SetInput(name, value)
+		}
+		if code := s.run(t.Context()); code != command.ExitOK {
+			t.Fatalf("exit code %d:\n%s", code, s.Log())
+		}
+		store, err := file.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := store.Load(t.Context(), "octo-org/widgets", 7)
+		if err != nil || len(r.Tasks) != 1 || len(r.Tasks[0].Actions) != 1 || r.Tasks[0].Actions[0].Pair != want {
+			t.Errorf("%s: got %+v, %v, want %s", config, r.Tasks, err, want)
 		}
 	}
 }

@@ -179,7 +179,7 @@ func equip(o *runner.Options, s Settings) (notes, error) {
 		if err != nil {
 			return n, err
 		}
-		o.Agent.Agent, o.Agent.Name = remote, remote.Address()
+		o.Agent.Agent, o.Agent.Name, o.Agent.Record = remote, remote.Address(), cmp.Or(c.Name, remote.Host())
 		switch {
 		case c.Inherited && (c.Auth == "token" || c.Auth == "oidc"):
 			n.warnings = append(n.warnings, "the agent gets no credentials: only the file that the configuration extends names its address; "+

@@ -28,6 +28,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 )
@@ -67,6 +68,7 @@ type Options struct {
 	Wait        time.Duration // how long the harness may wait for a task before it replies
 	Concurrency int
 	Hosts       []string // further names under which the agent answers
+	Version     string   // of the agent, for harnesses; empty: none
 	Sync        bool     // decide whole tasks in the response, even if the harness has a queue
 }
 
@@ -95,6 +97,7 @@ func Command(env process.Env) *cobra.Command {
 	fl.DurationVar(&o.Wait, "wait", 30*time.Second, "how long the harness may hold a request for a task")
 	fl.IntVar(&o.Concurrency, "concurrency", 1, "tasks at a time")
 	fl.BoolVar(&o.Sync, "sync", false, "also answer requests that contain a whole task (a harness without a queue sends them)")
+	fl.StringVar(&o.Version, "agent-version", "", "`NAME` of this version of the agent, at most 64 letters, digits, '.', '_' and '-'; harnesses measure each version anew")
 	c.MarkFlagsMutuallyExclusive("rules", "model")
 	return c
 }
@@ -109,6 +112,9 @@ func Run(ctx context.Context, o Options) error {
 	if o.Concurrency < 1 {
 		return command.Usagef("--concurrency: want at least 1, got %d", o.Concurrency)
 	}
+	if o.Version != "" && protocol.ParseAgentVersion(o.Version) != o.Version {
+		return command.Usagef("--agent-version: want at most 64 letters, digits, '.', '_' and '-', got %q", text.Shorten(o.Version, text.Quoted))
+	}
 	for _, host := range o.Hosts {
 		if !address.ValidHost(bare(host)) {
 			return command.Usagef("--host: want a name or an IP address, without a port, got %q", host)
@@ -119,9 +125,9 @@ func Run(ctx context.Context, o Options) error {
 	}
 	var ready atomic.Bool
 	var worker *agent.Worker
-	handler := agent.HandlerOptions{Ready: ready.Load}
+	handler := agent.HandlerOptions{Ready: ready.Load, Version: o.Version}
 	if harness := o.Env.Getenv("FOREMAN_HARNESS_URL"); harness != "" {
-		worker, err = newWorker(o.Env, harness, o.Wait, agent.WorkerOptions{
+		worker, err = newWorker(o, harness, agent.WorkerOptions{
 			Decide: decider.Decide, Concurrency: o.Concurrency, Log: log,
 			Drained: func() { ready.Store(true); log.Info("no task is pending") },
 		})
@@ -194,19 +200,20 @@ func limited(n int, decide agent.DecideFunc) agent.DecideFunc {
 }
 
 // newWorker returns a worker for the harness of the environment.
-func newWorker(env process.Env, harness string, wait time.Duration, o agent.WorkerOptions) (*agent.Worker, error) {
+func newWorker(o Options, harness string, w agent.WorkerOptions) (*agent.Worker, error) {
+	env := o.Env
 	self := env.Getenv("AGENT_URL")
 	if self == "" {
 		return nil, errors.New("FOREMAN_HARNESS_URL is set, but AGENT_URL is not: set it to the address of this agent in the harness's configuration")
 	}
 	client, err := agent.NewClient(agent.ClientOptions{
-		URL: harness, AgentURL: self, Token: env.Getenv("FOREMAN_HARNESS_TOKEN"), Wait: wait, UserAgent: env.UserAgent(),
+		URL: harness, AgentURL: self, Token: env.Getenv("FOREMAN_HARNESS_TOKEN"), Wait: o.Wait, UserAgent: env.UserAgent(), Version: o.Version,
 	})
 	if err != nil {
 		return nil, err
 	}
-	o.Client = client
-	return agent.NewWorker(o)
+	w.Client = client
+	return agent.NewWorker(w)
 }
 
 // serve runs the HTTP server and the worker until ctx ends or one of them fails.

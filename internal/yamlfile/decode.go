@@ -19,12 +19,14 @@ type NodeDecoder interface {
 var (
 	nodeType     = reflect.TypeFor[yaml.Node]()
 	durationType = reflect.TypeFor[time.Duration]()
+	timeType     = reflect.TypeFor[time.Time]()
 )
 
 // A Decoder fills Go values from the nodes of a file.
 //
 // A mapping decodes into a struct. The tag `yaml:"name"` names the key of a field, and "-" leaves a
-// field out. A key without a field is a problem. Options follow the name:
+// field out. The tag `yaml:",inline"` marks a map that takes the keys without a field of their own; in a
+// struct that has none, such a key is a problem. Options follow the name:
 //
 //	required    an absent key is a problem
 //	nullable    a null counts as an absent key
@@ -34,7 +36,7 @@ var (
 // The tag `default:"90s"` is the value of an absent key, even if the mapping around it is absent.
 // The tag `mistaken:"a,b"` lists keys that people often write by mistake; the message then suggests
 // the right key. Other types are string, bool, int, int64, float64, [time.Duration] ("90s"),
-// pointers, slices, maps with string keys, yaml.Node and *yaml.Node, which keep the node unchanged,
+// [time.Time] ("2026-11-27", in UTC), pointers, slices, maps with string keys, yaml.Node and *yaml.Node, which keep the node unchanged,
 // and every [NodeDecoder]. A null is a problem except for yaml.Node. Decode panics for any other
 // type.
 type Decoder struct {
@@ -87,6 +89,10 @@ func (d Decoder) value(n *yaml.Node, v reflect.Value, to target) {
 	}
 	if own, ok := reflect.TypeAssert[NodeDecoder](v.Addr()); ok {
 		own.DecodeYAML(d.File, n)
+		return
+	}
+	if v.Type() == timeType {
+		d.scalar(n, v, to)
 		return
 	}
 	switch v.Kind() {
@@ -180,14 +186,20 @@ func (d Decoder) mapping(n *yaml.Node, v reflect.Value, to target) {
 		d.wrongKind(n, to, "a mapping", "", "")
 		return
 	}
-	m := reflect.MakeMapWithSize(v.Type(), len(n.Content)/2)
+	v.Set(reflect.MakeMapWithSize(v.Type(), len(n.Content)/2))
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i].Value
-		elem := reflect.New(v.Type().Elem()).Elem()
-		d.value(n.Content[i+1], elem, target{name: key})
-		m.SetMapIndex(reflect.ValueOf(key).Convert(v.Type().Key()), elem)
+		d.mappingEntry(n.Content[i], n.Content[i+1], v)
 	}
-	v.Set(m)
+}
+
+// mappingEntry decodes a value into a map, which it makes if it is nil.
+func (d Decoder) mappingEntry(key, n *yaml.Node, v reflect.Value) {
+	if v.IsNil() {
+		v.Set(reflect.MakeMap(v.Type()))
+	}
+	elem := reflect.New(v.Type().Elem()).Elem()
+	d.value(n, elem, target{name: key.Value})
+	v.SetMapIndex(reflect.ValueOf(key.Value).Convert(v.Type().Key()), elem)
 }
 
 // A field is a struct field that a key decodes into.
@@ -200,6 +212,16 @@ type field struct {
 	fallback   *yaml.Node // node of the default; nil: none
 	mistaken   []string   // wrong keys that people often write for it
 	to         target
+}
+
+// inlined returns the index of the map that takes the keys without a field; -1: there is none.
+func inlined(t reflect.Type) int {
+	for i := range t.NumField() {
+		if t.Field(i).Tag.Get("yaml") == ",inline" {
+			return i
+		}
+	}
+	return -1
 }
 
 func fields(t reflect.Type) []field {
@@ -232,6 +254,7 @@ func fields(t reflect.Type) []field {
 type shape struct {
 	known []field
 	names []string
+	rest  int // as inlined returns it
 }
 
 // shape returns the shape of a type. It is computed once for each file.
@@ -240,7 +263,7 @@ func (f *File) shape(t reflect.Type) shape {
 	if ok {
 		return s
 	}
-	s.known = fields(t)
+	s.known, s.rest = fields(t), inlined(t)
 	for _, fd := range s.known {
 		s.names = append(s.names, fd.to.name)
 	}
@@ -263,7 +286,7 @@ func (f *File) setDefaults(v reflect.Value) {
 		switch at := v.Field(fd.index); {
 		case fd.fallback != nil:
 			fd.setDefault(at)
-		case at.Kind() == reflect.Struct && at.Type() != nodeType:
+		case at.Kind() == reflect.Struct && at.Type() != nodeType && at.Type() != timeType:
 			f.setDefaults(at)
 		}
 	}
@@ -283,6 +306,8 @@ func (d Decoder) structure(n *yaml.Node, v reflect.Value, to target) {
 		switch {
 		case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" || IsNull(key):
 			// Parse has already reported it.
+		case j < 0 && s.rest >= 0:
+			d.mappingEntry(key, value, v.Field(s.rest))
 		case j < 0:
 			if k := slices.IndexFunc(s.known, func(fd field) bool { return slices.Contains(fd.mistaken, key.Value) }); k >= 0 {
 				d.File.Problemf(key, "unknown key %q; write %s", key.Value, s.names[k])

@@ -36,7 +36,15 @@ type document struct {
 	Raw      yaml.Node         `yaml:"raw"`
 	RawRef   *yaml.Node        `yaml:"raw_ref"`
 	Even     even              `yaml:"even"`
+	Day      time.Time         `yaml:"day"`
+	Open     open              `yaml:"open"`
 	Ignored  string            `yaml:"-"`
+}
+
+// open takes more keys than it has fields.
+type open struct {
+	Key  string            `yaml:"key"`
+	More map[string]nested `yaml:",inline"`
 }
 
 type nested struct {
@@ -111,6 +119,7 @@ func describe(src []byte) string {
 		{"tags", d.Tags, d.Tags == nil}, {"events", d.Events, d.Events == nil}, {"limits", d.Limits, d.Limits == nil},
 		{"text", d.Text, d.Text == nil}, {"nested", d.Nested, d.Nested == nested{}}, {"many", d.Many, d.Many == nil},
 		{"raw", yamlfile.Kind(&d.Raw), d.Raw.IsZero()}, {"even", d.Even, d.Even == 0},
+		{"day", d.Day.Format(time.RFC3339), d.Day.IsZero()}, {"open", d.Open, d.Open.Key == "" && d.Open.More == nil},
 	} {
 		if !field.zero {
 			fmt.Fprintf(&b, "%s = %#v\n", field.name, field.value)

@@ -7,13 +7,14 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/duration"
 )
 
-// scalar decodes a string, a boolean, a number or a duration.
+// scalar decodes a string, a boolean, a number, a duration or a date.
 func (d Decoder) scalar(n *yaml.Node, v reflect.Value, to target) {
 	if v.Type() == d.Secret && n.Kind == yaml.ScalarNode && n.ShortTag() != "!!str" {
 		d.File.Problemf(n, "%swant a string; quote it", to.prefix())
@@ -85,8 +86,16 @@ func setScalar(n *yaml.Node, v reflect.Value) error {
 	if n.Kind != yaml.ScalarNode {
 		tag = ""
 	}
-	if v.Type() == durationType {
+	switch v.Type() {
+	case durationType:
 		return setDuration(n, v)
+	case timeType:
+		t, err := time.Parse(time.DateOnly, n.Value)
+		if err != nil || tag != "!!timestamp" && tag != "!!str" {
+			return errWrongType
+		}
+		v.Set(reflect.ValueOf(t))
+		return nil
 	}
 	switch v.Kind() {
 	case reflect.String:
@@ -135,6 +144,8 @@ func wanted(v reflect.Value) string {
 	switch {
 	case v.Type() == durationType:
 		return "a duration"
+	case v.Type() == timeType:
+		return "a date"
 	case v.Kind() == reflect.String:
 		return "a string"
 	case v.Kind() == reflect.Bool:
@@ -151,6 +162,8 @@ func wrongType(n *yaml.Node, v reflect.Value) string {
 	switch {
 	case v.Type() == durationType:
 		example = ` such as "90s", "1h30m" or "14d"`
+	case v.Type() == timeType:
+		example = " such as 2026-11-27"
 	case v.Kind() == reflect.String && n.Kind == yaml.ScalarNode:
 		hint = "; quote it"
 	}

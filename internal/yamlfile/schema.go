@@ -40,6 +40,9 @@ func (s schemer) structure(t reflect.Type, path string) map[string]any {
 		}
 	}
 	out := map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
+	if i := inlined(t); i >= 0 {
+		out["additionalProperties"] = s.value(t.Field(i).Type.Elem(), path+".*")
+	}
 	if len(required) > 0 {
 		out["required"] = required
 	}
@@ -54,6 +57,9 @@ func (s schemer) value(t reflect.Type, path string) map[string]any {
 		return map[string]any{"anyOf": []any{
 			map[string]any{"type": "string", "pattern": duration.Pattern}, map[string]any{"const": 0},
 		}}
+	}
+	if t == timeType {
+		return map[string]any{"type": "string", "format": "date"}
 	}
 	kind := map[reflect.Kind]string{
 		reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int64: "integer", reflect.Float64: "number",

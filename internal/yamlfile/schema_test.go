@@ -54,6 +54,14 @@ func TestSchema(t *testing.T) {
 			O *own       `yaml:"o"`
 		}](), map[string]map[string]any{"p": {"const": 1}, "o": {"description": "own"}},
 			`{"n":{},"o":{"description":"own"},"p":{"const":1}}`},
+		{"inline", reflect.TypeFor[struct {
+			D time.Time `yaml:"d"`
+			O struct {
+				A int            `yaml:"a"`
+				M map[string]int `yaml:",inline"`
+			} `yaml:"o"`
+		}](), map[string]map[string]any{"o.*": {"minimum": 1}}, `{"d":{"format":"date","type":"string"},` +
+			`"o":{"additionalProperties":{"type":"integer"},"properties":{"a":{"type":"integer"}},"type":"object"}}`},
 		{"nested", reflect.TypeFor[struct {
 			A struct {
 				B string `yaml:"b,required"`

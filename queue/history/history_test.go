@@ -3,16 +3,22 @@ package history_test
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"math"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/history"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // sample returns counts whose histogram of waiting has the durations.
 func sample(durations []time.Duration) history.Counts {
@@ -129,7 +135,7 @@ func TestRanges(t *testing.T) {
 		if r.Steps < 60 || r.Steps > 120 || r.Step%r.Width() != 0 || time.Duration(r.Steps)*r.Step > kept {
 			t.Errorf("%+v does not fit the rows", r)
 		}
-		s := history.NewSeries(r, now)
+		s := history.NewSeries(history.Query{Range: r}, now)
 		if s.Index(now) != r.Steps-1 || s.Index(s.From) != 0 || s.Index(s.From.Add(-1)) >= 0 || !s.At(r.Steps).After(now) {
 			t.Errorf("%s: the last point does not contain the time", r.Name)
 		}
@@ -205,4 +211,36 @@ func FuzzOutcome(f *testing.F) {
 			t.Errorf("got the outcome %q", o)
 		}
 	})
+}
+
+// TestJSON pins the JSON that programs read.
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC)
+	s := history.NewSeries(history.Query{Range: history.Range{Name: "test", Step: time.Minute, Steps: 2}, Scope: history.Scope{Agent: "<a>"}}, now)
+	s.Add(history.Received(now))
+	c := sample([]time.Duration{90 * time.Second, 90 * time.Second, 5000 * time.Second})
+	s.Add(history.Fact{At: now.Add(-time.Minute), Counts: c})
+	s.Pending = now
+	budget := history.NewBudgetSeries("bot", s.Range)
+	budget.Points[0] = history.BudgetPoint{Calls: 3, Remaining: -1}
+	budget.Points[1] = history.BudgetPoint{Calls: 4, Remaining: 0, Limit: 5000}
+	s.Budgets = []history.BudgetSeries{budget}
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const golden = "testdata/series.json"
+	if *update {
+		if err := os.WriteFile(golden, append(data, '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(data)+"\n"); diff != "" {
+		t.Errorf("(-want +got; -update rewrites it)\n%s", diff)
+	}
 }

@@ -69,9 +69,10 @@ func Floor(t time.Time, width time.Duration) time.Time {
 	return time.UnixMilli(ms - rest).UTC()
 }
 
-// A Series is the history of a range.
+// A Series is the history of a range. Its JSON is stable; see docs/server/history.md.
 type Series struct {
 	Range  Range
+	Scope  Scope
 	From   time.Time // beginning of the first point
 	Now    time.Time // when the series was read, within the last point
 	Points []Counts  // Range.Steps
@@ -125,9 +126,9 @@ func (p *BudgetPoint) Add(o BudgetPoint) {
 	}
 }
 
-// NewSeries returns a series of a range without facts.
-func NewSeries(r Range, now time.Time) Series {
-	return Series{Range: r, From: r.From(now), Now: now, Points: make([]Counts, r.Steps)}
+// NewSeries returns a series without facts.
+func NewSeries(q Query, now time.Time) Series {
+	return Series{Range: q.Range, Scope: q.Scope, From: q.Range.From(now), Now: now, Points: make([]Counts, q.Range.Steps)}
 }
 
 // Add adds a fact to the point that contains its time. Facts before the range are left out.

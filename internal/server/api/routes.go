@@ -27,6 +27,7 @@ type authorizeFunc func(r *http.Request, role access.Role) (access.Caller, error
 type handlers struct {
 	agents    http.Handler // gets the sender by access.CallerOf
 	operators *operatorHandler
+	history   *historyHandler
 	health    *healthHandler
 	webhook   *intake.Webhook
 	metrics   http.Handler // nil: none
@@ -42,6 +43,8 @@ func (h handlers) routes() map[string]route {
 		"POST /queue/tasks/{id}/retry":     {access.Operators, h.operators.retry},
 		"POST /queue/tasks/{id}/ask-again": {access.Operators, h.operators.askAgain},
 		"POST /queue/tasks/{id}/cancel":    {access.Operators, h.operators.cancel},
+		"GET /queue/history":               {access.Operators, h.history.series},
+		"GET /queue/export":                {access.Operators, h.history.export},
 		"GET /server/budget":               {access.Operators, h.operators.calls},
 		"POST /server/reload":              {access.Operators, h.operators.reload},
 		"GET /healthcheck":                 {access.Anyone, h.health.alive},

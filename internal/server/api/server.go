@@ -31,6 +31,7 @@ import (
 	"github.com/org/foreman-action/internal/server/request"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/queue/history"
 )
 
 // Options configure a Server.
@@ -72,6 +73,8 @@ type Options struct {
 	GitHub string
 	// Budget returns the calls to GitHub, for operators. Nil: GitHub is never called.
 	Budget func() budget.Report
+	// History is the history of the tasks, for operators. Nil: not found.
+	History history.Store
 	// Reload reads the configuration again, for operators, and returns the keys whose new values need
 	// a restart. Nil: not found.
 	Reload func(ctx context.Context) (unchanged []string, err error)
@@ -142,6 +145,7 @@ func New(o Options) (*Server, error) {
 	s.handle(handlers{
 		agents:    o.Agents,
 		operators: &operatorHandler{filter.Parser{GitHub: o.GitHub, Now: o.Now}, o.Queue, o.Budget, o.Reload, o.Observe, o.Now, o.Log},
+		history:   &historyHandler{filter.Parser{GitHub: o.GitHub, Now: o.Now}, o.Queue, o.History, stopping, o.Log},
 		health:    &healthHandler{check: o.Health, note: o.Note, now: o.Now, warnings: warnings, log: o.Log},
 		webhook:   webhook,
 		metrics:   o.Metrics,

@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/internal/server/managed"
 	"github.com/org/foreman-action/internal/server/outage"
+	"github.com/org/foreman-action/internal/server/recorder"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -23,6 +24,7 @@ type health struct {
 	store   database.Store
 	copies  database.Copies
 	harness *harness.Harness
+	history *recorder.Recorder
 	agents  *managed.Supervisor // nil: the server starts no agents
 	polling *activePoller
 	github  *outage.Monitor // nil: GitHub is never called
@@ -40,11 +42,14 @@ func (h health) check(ctx context.Context) map[string]error {
 	if err := h.copies.Err(); err != nil {
 		all["copy of a lost database"] = &api.DegradedError{Err: err}
 	}
-	for _, l := range h.harness.Health() {
+	for _, l := range h.loops() {
 		all["loop "+l.Loop] = nil
 		if !l.OK {
 			all["loop "+l.Loop] = errors.New(cmp.Or(l.Reason, "it is late"))
 		}
+	}
+	if l := h.history.Health(); !l.OK {
+		all["loop "+l.Loop] = &api.DegradedError{Err: errors.New(cmp.Or(l.Reason, "it is late"))} // tasks do not need it
 	}
 	if h.github != nil {
 		all["github"] = nil
@@ -70,6 +75,11 @@ func (h health) check(ctx context.Context) map[string]error {
 	return all
 }
 
+// loops returns the states of all loops.
+func (h health) loops() []harness.Health {
+	return append(h.harness.Health(), harness.Health(h.history.Health()))
+}
+
 // report returns the results of check and the state of polling for the dashboard.
 func (h health) report(ctx context.Context) []dashboard.Health {
 	var list []dashboard.Health
@@ -80,7 +90,7 @@ func (h health) report(ctx context.Context) []dashboard.Health {
 		}
 		list = append(list, one)
 	}
-	for _, l := range h.harness.Health() {
+	for _, l := range h.loops() {
 		if i := slices.IndexFunc(list, func(o dashboard.Health) bool { return o.Name == "loop "+l.Loop }); i >= 0 {
 			list[i].Since = l.Last
 		}

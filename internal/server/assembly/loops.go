@@ -8,18 +8,25 @@ import (
 	"github.com/org/foreman-action/harness"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/intake"
+	"github.com/org/foreman-action/internal/server/recorder"
 )
 
 // loops are the parts that process an event, from the intake to the writes on GitHub.
 type loops struct {
-	harness *harness.Harness
-	poller  *poller // nil: GitHub is not polled
-	active  *activePoller
+	harness  *harness.Harness
+	recorder *recorder.Recorder
+	poller   *poller // nil: GitHub is not polled
+	active   *activePoller
 }
 
 func newLoops(o Options, c connections, active *activePoller) (l loops, err error) {
 	l.active = active
 	if l.harness, err = newHarness(o, c); err != nil {
+		return loops{}, err
+	}
+	if l.recorder, err = recorder.New(recorder.Options{
+		History: c.store.History(), Budget: c.limits.budget.Report, Now: o.Now, Observe: c.observe, Log: o.Log,
+	}); err != nil {
 		return loops{}, err
 	}
 	if o.Settings.Polling.Enabled {

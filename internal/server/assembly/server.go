@@ -62,6 +62,7 @@ func Open(ctx context.Context, o Options) (srv *Server, err error) {
 	srv.parts = []part{
 		{"the API", func(ctx context.Context) error { return api.Serve(ctx, in.listeners...) }},
 		{"the loops", l.harness.Run},
+		{"the history", l.recorder.Run},
 		{"the database", func(ctx context.Context) error { return c.store.Guard(ctx, o.Log) }},
 	}
 	if l.poller != nil {

@@ -17,7 +17,7 @@ func (s *Store) Read(ctx context.Context, q history.Query) (history.Series, erro
 		if err != nil {
 			return history.Series{}, err
 		}
-		out := history.NewSeries(q.Range, now)
+		out := history.NewSeries(q, now)
 		if err := s.addRows(tx, &out, q.Key()); err != nil {
 			return history.Series{}, err
 		}

@@ -20,6 +20,6 @@ func Command(env process.Env) *cobra.Command {
 	fl.StringVar(&o.Config, "config", "", "the `file` with the configuration")
 	fl.StringVar(&o.Queue, "queue-db", "", "`file` of the queue, or postgres://…")
 	fl.BoolVar(&o.JSON, "json", false, "print one JSON document, and nothing else")
-	c.AddCommand(listCommand(o), showCommand(o), retryCommand(o), cancelCommand(o), releaseCommand(o), purgeCommand(o), drainCommand(o))
+	c.AddCommand(listCommand(o), showCommand(o), historyCommand(o), exportCommand(o), retryCommand(o), cancelCommand(o), releaseCommand(o), purgeCommand(o), drainCommand(o))
 	return c
 }

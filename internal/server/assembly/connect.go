@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/internal/roundtrip"
 	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/internal/server/outage"
 	"github.com/org/foreman-action/internal/server/proposals"
@@ -59,7 +60,12 @@ func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *c
 	if !o.Settings.Offline() {
 		monitor = outage.New(outage.Options{Now: o.Now, Observe: meter.Observe, Log: o.Log})
 	}
-	measured := limits.budget.Transport(meter.Transport(nil))
+	hub := gitHubTransport()
+	c.add(func() error {
+		hub.CloseIdleConnections()
+		return nil
+	})
+	measured := limits.budget.Transport(meter.Transport(hub))
 	account, err := newAccount(ctx, o, limits, func(repo string) http.RoundTripper { return monitor.Transport(measured, repo) })
 	if err != nil {
 		return connections{}, err
@@ -73,4 +79,15 @@ func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *c
 	waiting = proposals.NewList(store, repos, o.Now)
 	q, err := meter.Queue(store)
 	return connections{meter, monitor, limits, account, store, copies, q, waiting}, err
+}
+
+// gitHubConnections is how many unused connections to a GitHub that speaks HTTP/1.1 are kept: one for
+// each decision that is carried out at a time.
+const gitHubConnections = 16
+
+// gitHubTransport returns the transport for requests to GitHub.
+func gitHubTransport() *http.Transport {
+	t := roundtrip.New()
+	t.MaxIdleConnsPerHost = gitHubConnections
+	return t
 }

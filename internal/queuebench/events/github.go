@@ -37,6 +37,7 @@ type peers struct {
 	calls   map[string]int
 	arrived map[int]chan time.Time // when an issue's comment arrived at GitHub
 	next    int                    // number of the next issue
+	steps   map[string]time.Time   // when the agent and GitHub were first called since takeSteps, by call
 }
 
 // newPeers starts GitHub and the agent, which answers at once with a label and a comment.
@@ -45,7 +46,7 @@ func newPeers(ctx context.Context, payload string, slow time.Duration) (*peers, 
 	if err != nil {
 		return nil, err
 	}
-	p := &peers{slow: slow, calls: map[string]int{}, arrived: map[int]chan time.Time{}, next: 1}
+	p := &peers{slow: slow, calls: map[string]int{}, steps: map[string]time.Time{}, arrived: map[int]chan time.Time{}, next: 1}
 	var event struct {
 		Repository struct {
 			FullName string `json:"full_name"`
@@ -69,7 +70,7 @@ func newPeers(ctx context.Context, payload string, slow time.Duration) (*peers, 
 		return nil, err
 	}
 	p.url = "http://" + ln.Addr().String()
-	p.agent = &http.Server{Handler: agent.NewHandler(agent.HandlerOptions{Decide: decide}), ReadHeaderTimeout: time.Minute}
+	p.agent = &http.Server{Handler: agent.NewHandler(agent.HandlerOptions{Decide: p.decide}), ReadHeaderTimeout: time.Minute}
 	go func() { _ = p.agent.Serve(ln) }() // ends with close
 	return p, nil
 }
@@ -80,7 +81,10 @@ func (p *peers) close() {
 }
 
 // decide is the agent.
-func decide(_ context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+func (p *peers) decide(_ context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+	p.mu.Lock()
+	p.step("the agent is asked", time.Now())
+	p.mu.Unlock()
 	m := protocol.DecisionMessage{TaskID: task.TaskID, Decision: protocol.LabelAndRespond, Rationale: "every new issue gets a label and an answer"}
 	for _, a := range []struct{ name, key, value string }{
 		{protocol.ActionAddLabel, "label", label}, {protocol.ActionComment, "body", "Thank you. Somebody reads this soon."},
@@ -108,6 +112,7 @@ func (p *peers) before(method, path string) {
 	pattern = numberPath.ReplaceAllString(namePath.ReplaceAllString(pattern, "/labels/{name}"), "/{n}")
 	p.mu.Lock()
 	p.calls[method+" "+pattern]++
+	p.step("`"+method+" "+pattern+"`", now)
 	if m := commentPath.FindStringSubmatch(path); m != nil && method == http.MethodPost {
 		n, _ := strconv.Atoi(m[1]) // digits
 		if c := p.arrived[n]; c != nil {
@@ -119,6 +124,22 @@ func (p *peers) before(method, path string) {
 	}
 	p.mu.Unlock()
 	time.Sleep(p.slow)
+}
+
+// step records the first call of a kind. The caller holds p.mu.
+func (p *peers) step(call string, at time.Time) {
+	if p.steps[call].IsZero() {
+		p.steps[call] = at
+	}
+}
+
+// takeSteps returns when each kind of call was made first since the last time.
+func (p *peers) takeSteps() map[string]time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	steps := p.steps
+	p.steps = map[string]time.Time{}
+	return steps
 }
 
 // takeCalls returns the number of calls to GitHub since the last time, by method and pattern.

@@ -24,6 +24,7 @@ type key struct{ store, metric, build string }
 // results are the measured values, one for each round, and what was counted once.
 type results struct {
 	values map[key][]float64
+	steps  map[key][]float64      // milliseconds from the webhook to each step of one event at a time
 	calls  map[key]map[string]int // calls to GitHub of one event at a time
 	load   struct{ begin, end string }
 }
@@ -34,6 +35,14 @@ func (r *results) add(s store, metric string, b build, value float64) {
 	}
 	k := key{s.name, metric, b.name}
 	r.values[k] = append(r.values[k], value)
+}
+
+func (r *results) step(s store, step string, b build, value float64) {
+	if r.steps == nil {
+		r.steps = map[key][]float64{}
+	}
+	k := key{s.name, step, b.name}
+	r.steps[k] = append(r.steps[k], value)
 }
 
 // ratios returns the values of one build divided by those of the other one, for each turn.
@@ -134,7 +143,7 @@ func measureStore(ctx context.Context, r *results, o options, b build, s store) 
 	}
 	r.add(s, rate64, b, rate)
 	st.takeCalls()
-	written, done, err := st.oneAtATime(ctx, single)
+	steps, err := st.oneAtATime(ctx, single)
 	if err != nil {
 		return err
 	}
@@ -142,10 +151,13 @@ func measureStore(ctx context.Context, r *results, o options, b build, s store) 
 		r.calls = map[key]map[string]int{}
 	}
 	r.calls[key{store: s.name, build: b.name}] = st.takeCalls()
-	r.add(s, written50, b, ratio.Quantile(written, 0.5))
-	r.add(s, written99, b, ratio.Quantile(written, 0.99))
-	r.add(s, done50, b, ratio.Quantile(done, 0.5))
-	r.add(s, done99, b, ratio.Quantile(done, 0.99))
+	for step, times := range steps {
+		r.step(s, step, b, ratio.Quantile(times, 0.5))
+	}
+	r.add(s, written50, b, ratio.Quantile(steps[stepWritten], 0.5))
+	r.add(s, written99, b, ratio.Quantile(steps[stepWritten], 0.99))
+	r.add(s, done50, b, ratio.Quantile(steps[stepDone], 0.5))
+	r.add(s, done99, b, ratio.Quantile(steps[stepDone], 0.99))
 	return st.check(1)
 }
 
@@ -190,7 +202,11 @@ func (st *stage) load(ctx context.Context, n, clients int) (rate float64, err er
 	for range clients {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				if _, err := st.event(ctx, list[i]); err != nil {
+				err := st.send(ctx, list[i])
+				if err == nil {
+					_, err = st.comment(ctx, list[i])
+				}
+				if err != nil {
 					stop(err)
 				}
 			}
@@ -207,43 +223,56 @@ func (st *stage) load(ctx context.Context, n, clients int) (rate float64, err er
 	return float64(n) / time.Since(begin).Seconds(), nil
 }
 
-// event sends a webhook, and returns the time until its comment arrived at GitHub.
-func (st *stage) event(ctx context.Context, d delivery) (time.Duration, error) {
-	begin := time.Now()
-	if err := st.send(ctx, d); err != nil {
-		return 0, err
-	}
+// comment waits for the comment on an issue, and returns when it arrived at GitHub.
+func (st *stage) comment(ctx context.Context, d delivery) (time.Time, error) {
 	select {
 	case at := <-d.arrived:
-		return at.Sub(begin), nil
+		return at, nil
 	case <-time.After(time.Minute):
-		return 0, fmt.Errorf("no comment on issue %d within a minute; calls to GitHub: %v\n%s", d.issue, st.takeCalls(), st.logs())
+		return time.Time{}, fmt.Errorf("no comment on issue %d within a minute; calls to GitHub: %v\n%s", d.issue, st.takeCalls(), st.logs())
 	case <-ctx.Done():
-		return 0, ctx.Err()
+		return time.Time{}, ctx.Err()
 	}
 }
 
-// oneAtATime sends n events one after the other. It returns the milliseconds from each webhook to the
-// event's last write, and until it was done.
-func (st *stage) oneAtATime(ctx context.Context, n int) (written, done []float64, err error) {
+// The steps of an event, besides the calls to GitHub and to the agent.
+const (
+	stepAccepted = "the webhook is answered"
+	stepWritten  = "the comment arrives"
+	stepDone     = "the task is done"
+)
+
+// oneAtATime sends n events one after the other. It returns the milliseconds from each webhook to each
+// step of its event.
+func (st *stage) oneAtATime(ctx context.Context, n int) (steps map[string][]float64, err error) {
+	steps = map[string][]float64{}
 	for range n {
 		d, err := st.open()
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
+		st.takeSteps()
 		begin := time.Now()
-		took, err := st.event(ctx, d)
-		if err != nil {
-			return nil, nil, err
+		add := func(step string, at time.Time) { steps[step] = append(steps[step], 1e3*at.Sub(begin).Seconds()) }
+		if err := st.send(ctx, d); err != nil {
+			return nil, err
 		}
+		add(stepAccepted, time.Now())
+		at, err := st.comment(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		add(stepWritten, at)
 		st.sent++
 		if err := st.finished(ctx); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		written = append(written, 1e3*took.Seconds())
-		done = append(done, 1e3*time.Since(begin).Seconds())
+		add(stepDone, time.Now())
+		for step, at := range st.takeSteps() {
+			add(step, at)
+		}
 	}
-	return written, done, nil
+	return steps, nil
 }
 
 // serverTime returns the processor time of the servers.

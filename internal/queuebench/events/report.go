@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"runtime"
@@ -23,6 +24,7 @@ func report(r *results, o options, builds []build, stores []store) string {
 		o.rounds, o.events, runtime.NumCPU(), r.load.begin, r.load.end, o.concurrency)
 	for _, s := range stores {
 		table(&out, r, builds, s, metrics)
+		steps(&out, r, builds, s)
 		calls(&out, r, builds, s)
 	}
 	table(&out, r, builds, store{name: scale, title: fmt.Sprintf("PostgreSQL, a GitHub that takes %s for a call", slowCall)}, []string{slowOne, slowTwo})
@@ -64,6 +66,39 @@ func table(out *strings.Builder, r *results, builds []build, s store, metrics []
 			head = ""
 		}
 		out.WriteString(strings.Join(row, " | ") + " |\n")
+	}
+}
+
+// steps renders when the steps of an event are reached, in the order of the last build.
+func steps(out *strings.Builder, r *results, builds []build, s store) {
+	at := func(step string, b build) float64 { return ratio.Quantile(r.steps[key{s.name, step, b.name}], 0.5) }
+	names := map[string]bool{}
+	for k := range r.steps {
+		if k.store == s.name {
+			names[k.metric] = true
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "\n| %s, one at a time: ms after the webhook was sent", s.title)
+	for _, b := range builds {
+		fmt.Fprintf(out, " | %s", b.name)
+	}
+	fmt.Fprintf(out, " |\n|---%s|\n", strings.Repeat("|---", len(builds)))
+	last := builds[len(builds)-1]
+	for _, step := range slices.SortedFunc(maps.Keys(names), func(a, b string) int {
+		return cmp.Or(cmp.Compare(at(a, last), at(b, last)), cmp.Compare(at(a, builds[0]), at(b, builds[0])))
+	}) {
+		fmt.Fprintf(out, "| %s", step)
+		for _, b := range builds {
+			if r.steps[key{s.name, step, b.name}] == nil {
+				out.WriteString(" | never")
+				continue
+			}
+			fmt.Fprintf(out, " | %.1f", at(step, b))
+		}
+		out.WriteString(" |\n")
 	}
 }
 

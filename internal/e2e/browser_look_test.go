@@ -84,6 +84,7 @@ func TestBrowserLook(t *testing.T) {
 					b.expect("the server responded with a status of 404")
 				}
 				b.run(chromedp.Navigate(s.url(path)), chromedp.WaitVisible(chromedp.CSS("main")))
+				eval[int](b, `[...document.querySelectorAll("details")].map((d) => { d.open = true; return d; }).length`)
 				if bad := eval[[]string](b, contrast); len(bad) > 0 {
 					t.Errorf("%s: texts that do not stand out:\n%s", what, strings.Join(bad, "\n"))
 				}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/api"
+	"github.com/org/foreman-action/internal/server/budget"
 	"github.com/org/foreman-action/internal/server/dashboard"
 	"github.com/org/foreman-action/internal/testkit/freeport"
 	"github.com/org/foreman-action/queue"
@@ -79,6 +80,9 @@ func (s *station) start() {
 		}
 		return []dashboard.Health{{Name: "database", OK: true}, {Name: "drain", OK: true}, {Name: "poll octo/forge", Detail: "GitHub says 401"}}
 	}}
+	if !s.well {
+		o.Budget = manyCalls
+	}
 	if _, operators := s.creds.Configured(); operators {
 		o.Operators = s.creds.Operator
 	}
@@ -103,6 +107,20 @@ func (s *station) start() {
 			s.t.Error(err)
 		}
 	})
+}
+
+// manyCalls is the calls of more repositories than the page shows, and of accounts with long names.
+func manyCalls() budget.Report {
+	r := budget.Report{Accounts: []budget.Account{
+		{Name: "the-triage-bot-of-a-large-organisation[bot]", Resource: "core", Calls: 812, Left: 312, Limit: 5000, Reset: time.Now().Add(25 * time.Minute)},
+		{Name: "octo", Resource: "graphql", Left: 5000, Limit: 5000},
+	}}
+	for n := range 25 {
+		r.Repositories = append(r.Repositories, budget.Repository{
+			Name: fmt.Sprintf("octo/a-repository-with-a-name-that-is-quite-long-%d", n), Account: r.Accounts[0].Name, Calls: 100 - n, ForEvents: 90, Events: 30,
+		})
+	}
+	return r
 }
 
 func (s *station) url(path string) string { return "http://" + s.address + path }

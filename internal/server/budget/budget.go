@@ -249,20 +249,20 @@ func (c *Counter) repoOf(name string) *repository {
 
 // An hour counts what happened in each of the last 60 minutes.
 type hour struct {
-	minutes [60]int32
+	minutes [60]int
 	last    int64 // the newest minute, since 1970
 }
 
 func (h *hour) add(now time.Time, n int) {
 	h.advance(now)
-	h.minutes[h.last%60] += int32(n)
+	h.minutes[h.last%60] += n
 }
 
 func (h *hour) sum(now time.Time) int {
 	h.advance(now)
 	n := 0
 	for _, m := range h.minutes {
-		n += int(m)
+		n += m
 	}
 	return n
 }
@@ -275,7 +275,7 @@ func (h *hour) advance(now time.Time) {
 	case minute < h.last && h.last-minute < 60:
 		return
 	case minute < h.last, minute-h.last >= 60:
-		h.minutes, h.last = [60]int32{}, max(minute, 0)
+		h.minutes, h.last = [60]int{}, max(minute, 0)
 		return
 	}
 	for ; h.last < minute; h.last++ {

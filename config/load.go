@@ -92,6 +92,7 @@ func compile(c Config, b sides, tests bool, forms []rulesource.IssueForm) (Confi
 	if _, ok := errors.AsType[rules.Problems](err); err != nil && !ok {
 		return Config{}, err
 	}
+	b.checkEarn(c)
 	if tests {
 		c.Tests, _ = ruletest.Parse(sources...)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/org/foreman-action/internal/testkit/golden"
 	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/policy"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected parts of the files in testdata")
@@ -102,6 +104,10 @@ func showConfig(c *Config) string {
 	}
 	if p.Automation != "" || p.Approve != nil || p.Suggestions != "" || p.SuggestionTTL != 0 {
 		fmt.Fprintf(&b, "automation=%q approve=%q suggestions=%q ttl=%s\n", p.Automation, p.Approve, p.Suggestions, p.SuggestionTTL)
+	}
+	if p.Earned || !reflect.DeepEqual(p.Earn, policy.Earn{}) || p.JudgeAfter != 0 || p.JudgeReads != 0 {
+		fmt.Fprintf(&b, "earned=%t bound=%v of=%d actions=%v trust=%q distrust=%q reset=%v evidence=%q\njudged after %s with %d reads\n",
+			p.Earned, p.Earn.Bound, p.Earn.Of, p.Earn.Actions, p.Earn.Trust, p.Earn.Distrust, p.Earn.Reset, p.Earn.Evidence, p.JudgeTime(), p.Reads())
 	}
 	fmt.Fprintf(&b, "llm %q %q memory %q %q\n", c.LLM.Provider, c.LLM.Model, c.Memory.Store, c.Memory.Path)
 	when := "when no rule fired"

@@ -23,6 +23,7 @@ func Schema() map[string]any {
 	actions, limits := object{"items": object{"enum": knownActions(nil)}}, limitsSchema()
 	parts["policy.actions"], parts["policy.approve"], parts["agent.may"] = actions, actions, actions
 	parts["limits"], parts["policy.limits"] = limits, limits
+	parts["policy.earn"] = earnSchema()
 	s := table().Schema(reflect.TypeFor[sections](), parts)
 	s["$id"], s["title"] = SchemaID, "Configuration and rule files of Foreman"
 	s["required"] = []string{"version"}

@@ -120,6 +120,12 @@ func (b sides) patterns() []Pattern {
 func (s side) field(name string) (key string, at place) {
 	section, entry, nested := strings.Cut(name, ".")
 	switch {
+	case section == "earn":
+		key, below, deeper := strings.Cut(entry, ".")
+		if at = s.at["policy"].child(section).child(key); deeper {
+			at = at.child(below)
+		}
+		return "policy." + name, at
 	case nested: // limits or labels, which have a short form
 		return name, s.at[section].child(entry)
 	case name == "agent_may":

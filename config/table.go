@@ -32,7 +32,7 @@ func table(own ...protocol.ActionSpec) schema.Table {
 		{Path: "tests", Doc: "Tests of the rules; foreman rules test runs them."},
 		{Path: "include", JSON: object{"anyOf": []any{plain, object{"type": "array", "items": plain}}},
 			Doc: "More rule files, as paths or globs below the repository's root."},
-	}, policyKeys(knownActions(own)), modelKeys(), agentKeys(knownActions(own)))
+	}, policyKeys(knownActions(own)), earnKeys(knownActions(own)), modelKeys(), agentKeys(knownActions(own)))
 }
 
 // names returns the values of a type of texts as texts.
@@ -79,6 +79,9 @@ func policyKeys(actions []string) schema.Table {
 		{Path: "policy.max_scanned_issues", Rule: schema.Between(1, policy.MaxScannable), JSON: object{},
 			Doc: "Maximum number of issues that a scheduled run decides on."},
 		{Path: "policy.shadow_period", Rule: schema.Positive(), Doc: "How long people have to take an action that shadow mode predicted."},
+		{Path: "policy.judge_after", Rule: schema.Days(int(policy.MinJudgeAfter/day), int(policy.MaxJudgeAfter/day)),
+			Doc: "How long after an action its outcome is judged, 1d to 90d. Absent: policy.shadow_period."},
+		{Path: "policy.judge_reads", Rule: schema.Between(1, policy.MaxJudgeReads), Doc: "Maximum number of calls of GitHub that a scheduled run makes to judge outcomes. Absent: 200."},
 		{Path: "policy.automation", Rule: schema.OneOf(names(policy.Automations())...),
 			Doc: "Level from which actions are carried out without a person's answer: full_control (none), cautious (high confidence), balanced (high and medium), full (all but low). The others are proposed. Absent: full."},
 		{Path: "policy.approve", Rule: schema.Each(action(actions)), Doc: "Types of actions that are always proposed to a person first."},

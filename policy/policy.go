@@ -61,6 +61,17 @@ type Policy struct {
 	// 14 days.
 	ShadowPeriod time.Duration
 
+	// JudgeAfter is how long after an action its outcome is judged; see [Policy.JudgeTime]. 0 means
+	// ShadowPeriod, and its default.
+	JudgeAfter time.Duration
+	// JudgeReads is the maximum number of calls of GitHub that a scheduled run makes to judge outcomes. 0
+	// means 200.
+	JudgeReads int
+
+	// Earned means that an action is carried out only if its source has earned it by its track record,
+	// and also by the level of Automation. All other actions are proposed. Earn has the conditions.
+	Earned bool
+	Earn   Earn
 	// Automation is the level from which actions are carried out without a person's answer. Empty
 	// means AutomationFull.
 	Automation Automation

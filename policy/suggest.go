@@ -20,6 +20,10 @@ const (
 	AutomationFull        Automation = "full"         // all actions but those of low confidence are carried out
 )
 
+// AutomationEarned is the value of [Section.Automation] that sets [Policy.Earned]. It is not a level: the
+// level is then AutomationFull, or that of the other file.
+const AutomationEarned Automation = "earned"
+
 // Automations returns the levels, the strictest first.
 func Automations() []Automation {
 	return []Automation{AutomationFullControl, AutomationCautious, AutomationBalanced, AutomationFull}
@@ -61,10 +65,11 @@ func (p Policy) ProposalTTL() time.Duration {
 	return min(max(p.SuggestionTTL, MinSuggestionTTL), MaxSuggestionTTL)
 }
 
-// Levelled reports whether the policy names a level other than AutomationFull, or actions to approve.
+// Levelled reports whether the policy names a level other than AutomationFull, or actions to approve, or
+// demands that actions are earned.
 // Other policies propose only actions that ask for it or have a low confidence.
 func (p Policy) Levelled() bool {
-	return p.Automation != "" && p.Automation != AutomationFull || len(p.Approve) > 0
+	return p.Earned || p.Automation != "" && p.Automation != AutomationFull || len(p.Approve) > 0
 }
 
 // Proposes reports whether an action must be proposed to a person instead of being carried out.
@@ -78,7 +83,7 @@ func (p Policy) Proposes(action string, confidence protocol.Confidence, suggest 
 		return !confidence.AtLeast(protocol.ConfidenceMedium)
 	case AutomationCautious:
 		return !confidence.AtLeast(protocol.ConfidenceHigh)
-	case AutomationFullControl:
+	case AutomationFullControl, AutomationEarned: // the latter is not a level
 	}
 	return true
 }

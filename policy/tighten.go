@@ -31,13 +31,48 @@ type Section struct {
 	MaxWrites       *int           `yaml:"max_writes_per_hour"`    // 0: no limit
 	ShadowPeriod    *time.Duration `yaml:"shadow_period"`
 	MaxScanned      *int           `yaml:"max_scanned_issues"`
+	JudgeAfter      *time.Duration `yaml:"judge_after"`
+	JudgeReads      *int           `yaml:"judge_reads"`
 
-	Automation    Automation     `yaml:"automation"` // empty: absent
+	Automation    Automation     `yaml:"automation"` // a level or AutomationEarned; empty: absent
+	Earn          *EarnSection   `yaml:"earn"`
 	Approve       []string       `yaml:"approve"`
 	Suggestions   Suggestions    `yaml:"suggestions"` // empty: absent
 	SuggestionTTL *time.Duration `yaml:"suggestion_ttl"`
 
 	AgentMay []string `yaml:"-"` // named "agent_may" in a Loosening
+}
+
+// An EarnSection is [Earn] in one configuration file. Nil and empty fields are absent.
+type EarnSection struct {
+	Bound    *float64                    `yaml:"bound"`
+	Of       *int                        `yaml:"of"`
+	Trust    []string                    `yaml:"trust"`
+	Distrust []string                    `yaml:"distrust"`
+	Reset    map[string]time.Time        `yaml:"reset"`
+	Evidence string                      `yaml:"evidence"`
+	Actions  map[string]ThresholdSection `yaml:",inline"`
+}
+
+// A ThresholdSection is a [Threshold] in one configuration file. Nil means absent.
+type ThresholdSection struct {
+	Bound *float64 `yaml:"bound"`
+	Of    *int     `yaml:"of"`
+}
+
+// earn returns the section as a part of a policy.
+func (s *EarnSection) earn() Earn {
+	if s == nil {
+		return Earn{}
+	}
+	e := Earn{Bound: valueOf(s.Bound), Of: valueOf(s.Of), Trust: s.Trust, Distrust: s.Distrust, Reset: s.Reset, Evidence: s.Evidence}
+	for _, action := range slices.Sorted(maps.Keys(s.Actions)) {
+		if e.Actions == nil {
+			e.Actions = map[string]Threshold{}
+		}
+		e.Actions[action] = Threshold{valueOf(s.Actions[action].Bound), valueOf(s.Actions[action].Of)}
+	}
+	return e
 }
 
 // The values of [Section.UnknownAction].
@@ -48,13 +83,19 @@ const (
 
 // Policy returns the policy that results from this section alone.
 func (s Section) Policy() Policy {
+	level := s.Automation
+	if level == AutomationEarned {
+		level = ""
+	}
 	return Policy{
 		AllowClose: valueOf(s.AllowClose), Actions: s.Actions, AgentMay: s.AgentMay, Limits: s.Limits,
 		Labels: valueOf(s.Labels), CreateLabels: valueOf(s.CreateLabels), RejectUnknown: s.UnknownAction == UnknownReject,
 		CommentLength: valueOf(s.CommentLength), Mentions: s.Mentions, Links: s.Links,
 		CommentInterval: asLimit(s.CommentInterval), MaxComments: asLimit(s.MaxComments), MaxWrites: asLimit(s.MaxWrites),
 		ShadowPeriod: valueOf(s.ShadowPeriod), MaxScanned: asLimit(s.MaxScanned),
-		Automation: s.Automation, Approve: s.Approve, Suggestions: s.Suggestions, SuggestionTTL: valueOf(s.SuggestionTTL),
+		JudgeAfter: valueOf(s.JudgeAfter), JudgeReads: valueOf(s.JudgeReads),
+		Earned: s.Automation == AutomationEarned, Earn: s.Earn.earn(),
+		Automation: level, Approve: s.Approve, Suggestions: s.Suggestions, SuggestionTTL: valueOf(s.SuggestionTTL),
 	}
 }
 
@@ -115,14 +156,19 @@ func Tighten(theirs, mine Section) (Policy, []Loosening) {
 		Labels:          t.labels(valueOf(theirs.Labels), valueOf(mine.Labels)),
 		AgentMay:        t.list("agent_may", theirs.AgentMay, mine.AgentMay, coversGlob),
 		Automation:      t.automation(theirs.Automation, mine.Automation),
+		Earn:            t.earn(theirs, mine),
 		Approve:         union(mine.Approve, theirs.Approve),
 
 		// None of these has a stricter value.
+		JudgeAfter:    cmp.Or(mine.JudgeAfter, theirs.JudgeAfter),
+		JudgeReads:    cmp.Or(mine.JudgeReads, theirs.JudgeReads),
 		ShadowPeriod:  cmp.Or(mine.ShadowPeriod, theirs.ShadowPeriod),
 		Suggestions:   cmp.Or(mine.Suggestions, theirs.Suggestions),
 		SuggestionTTL: cmp.Or(mine.SuggestionTTL, theirs.SuggestionTTL),
 	}
-	return s.Policy(), t.found
+	p := s.Policy()
+	p.Earned = earned(theirs) || earned(mine)
+	return p, t.found
 }
 
 // A tightening collects the ignored values.
@@ -190,9 +236,19 @@ func (t *tightening) unknownAction(theirs, mine string) string {
 	return theirs
 }
 
-// automation returns the stricter level. Absent means AutomationFull, which is the loosest one.
+// automation returns the stricter level. Absent means AutomationFull, which is the loosest one. If one of
+// the policies demands that actions are earned, the result is the level of the other one.
 func (t *tightening) automation(theirs, mine Automation) Automation {
 	switch {
+	case mine == AutomationEarned && theirs == AutomationEarned:
+		return ""
+	case mine == AutomationEarned:
+		return theirs
+	case theirs == AutomationEarned:
+		if mine == AutomationFull { // the loosest level: it asks for less than theirs
+			t.found = append(t.found, Loosening{Field: "automation", Counts: string(theirs)})
+		}
+		return mine
 	case mine == "":
 		return theirs
 	case theirs == "" || !theirs.tighter(mine):

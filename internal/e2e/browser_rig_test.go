@@ -138,7 +138,7 @@ func (s *station) enqueue(n int, title string) string {
 		s.t.Fatal(err)
 	}
 	_, err = s.q.Enqueue(s.t.Context(), queue.Task{
-		ID: browserTask(n), Agent: browserAgent, Repo: "octo/forge", Issue: n, Message: message,
+		ID: browserTask(n), Agent: browserAgent, Repo: "octo/forge", Issue: n, Message: message, Title: title, Delivery: fmt.Sprintf("d0c0ffee-cc78-11e3-81ab-%012d", n),
 		Origin: []byte(`{"event":"issues","source":"webhook","delivery":"d-1"}`),
 	})
 	if err != nil {

@@ -48,7 +48,7 @@ func TestBrowserStates(t *testing.T) {
 	list.until(row + `.textContent.includes("applying")`)
 	s.finish(hold, "It is a bug.")
 	both("done")
-	own.until(`[...document.querySelectorAll(".timeline b")].map((b) => b.textContent).join() === "received,claimed,decided,done"`)
+	own.until(`[...document.querySelectorAll(".timeline b")].map((b) => b.textContent).join() === "received,claimed,decided,add_label,comment,done"`)
 	own.until(`document.querySelectorAll(".actions tbody tr").length === 3`)
 	own.until(`document.title.includes("done")`)
 	list.until(`document.querySelector(".tiles").textContent.includes("1 done")`)

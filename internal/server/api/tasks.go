@@ -3,21 +3,16 @@ package api
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/bulk"
-	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/internal/server/request"
 	"github.com/org/foreman-action/internal/server/response"
 	"github.com/org/foreman-action/internal/server/taskjson"
@@ -47,17 +42,12 @@ type bulkResult struct {
 	Failures []bulkFailure `json:"failures"` // the first failed tasks
 	// Next is the field "before" with which the act continues; null: it is complete.
 	Next *int64 `json:"next"`
-	// Detail is why the act stopped early; empty: it did not.
-	Detail string `json:"detail,omitempty"`
 }
 
 type bulkFailure struct {
 	ID     string `json:"task_id"`
 	Detail any    `json:"detail"` // as in the answer to a request for this task alone
 }
-
-// bulkTime limits the time of a bulk act. The rest of the act is another request.
-const bulkTime = 20 * time.Second
 
 // list answers with a page of the tasks that match the filter in the query.
 func (h *operatorHandler) list(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
@@ -106,34 +96,17 @@ func (h *operatorHandler) bulk(w http.ResponseWriter, r *http.Request, caller ac
 		return nil
 	}
 	act.By = cmp.Or(caller.Name, "somebody on this machine")
-	ctx, cancel := context.WithTimeout(r.Context(), bulkTime)
-	defer cancel()
-	result, err := bulk.Run(ctx, h.queue, act)
-	h.observe.Report(observe.Observation{Event: observe.OperatorChanged, Status: string(act.Verb), N: result.Changed})
-	if n := result.Skipped + result.Failed; n > 0 {
-		h.observe.Report(observe.Observation{Event: observe.OperatorChanged, Status: string(act.Verb), N: n, Err: errNotChanged})
-	}
-	if result.Changed+result.Skipped+result.Failed > 0 {
-		h.log.LogAttrs(r.Context(), slog.LevelInfo, "tasks changed by an operator", slog.String("verb", string(act.Verb)), slog.String("filter", logText(filter.Values(act.Filter).Encode())),
-			slog.Int("changed", result.Changed), slog.Int("skipped", result.Skipped), slog.Int("failed", result.Failed), slog.String("by", act.By))
+	result, err := bulk.Operator{Queue: h.queue, Observe: h.observe, Log: h.log}.Step(r.Context(), act)
+	if err != nil {
+		return err
 	}
 	out := bulkResult{Changed: result.Changed, Skipped: result.Skipped, Failed: result.Failed, Failures: []bulkFailure{}, Next: optional(result.Next)}
 	for _, f := range result.Failures {
 		out.Failures = append(out.Failures, bulkFailure{f.ID, errorOf(f.Err).Detail})
-		h.log.LogAttrs(r.Context(), slog.LevelError, "a task could not be changed", slog.String("task", logText(f.ID)), slog.Any("error", f.Err))
-	}
-	switch {
-	case err != nil && r.Context().Err() == nil && errors.Is(err, context.DeadlineExceeded):
-		out.Detail = "the time for one request is over; continue with next"
-	case err != nil:
-		return err
 	}
 	response.JSON(w, r, http.StatusOK, out)
 	return nil
 }
-
-// errNotChanged is the outcome of tasks that a bulk act did not change.
-var errNotChanged = errors.New("not changed")
 
 // act returns the act that a body describes, and whether it is a dry run.
 func (h *operatorHandler) act(body request.Object) (a bulk.Act, dry bool, err error) {

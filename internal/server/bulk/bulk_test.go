@@ -46,7 +46,6 @@ func (q *watched) Retry(ctx context.Context, id, by string) (queue.State, error)
 // each runs a test on every kind of queue.
 func each(t *testing.T, test func(t *testing.T, q *watched)) {
 	t.Helper()
-	t.Parallel()
 	t.Run("memory", func(t *testing.T) {
 		t.Parallel()
 		test(t, &watched{Queue: queue.New(queue.Options{})})
@@ -104,6 +103,7 @@ var retry = bulk.Act{Verb: bulk.Retry, By: "ann"}
 // TestKilled ends an act after some tasks, and continues it: from the start, or where it ended. In the end
 // each task was changed once.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, q *watched) {
 		const n = 40
 		for kill := 1; kill <= 20; kill++ {
@@ -142,6 +142,7 @@ func TestKilled(t *testing.T) {
 // TestMeanwhile checks that tasks that others change during the act are skipped, and that tasks which
 // fail during the act are not changed.
 func TestMeanwhile(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, q *watched) {
 		fail(t, q, 1, 300)
 		ready := make(chan struct{})
@@ -169,6 +170,7 @@ func TestMeanwhile(t *testing.T) {
 
 // TestParts checks that an act in parts of each size changes every task once.
 func TestParts(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, q *watched) {
 		fail(t, q, 1, 23)
 		for _, limit := range []int{1, 2, 7, 22, 23, 24} {
@@ -199,6 +201,7 @@ func TestParts(t *testing.T) {
 
 // TestVerbs checks which tasks each verb changes.
 func TestVerbs(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, q *watched) {
 		fail(t, q, 1, 2)
 		add(t, q, 11, 3)
@@ -228,6 +231,7 @@ func TestVerbs(t *testing.T) {
 
 // TestUnavailable checks that an act stops when the queue cannot be written, and reports what was done.
 func TestUnavailable(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, q *watched) {
 		fail(t, q, 1, 50)
 		q.before = func(call int64) error {

@@ -27,6 +27,7 @@ import (
 	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/budget"
+	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/internal/server/loglimit"
 	"github.com/org/foreman-action/internal/server/proposals"
 	api "github.com/org/foreman-action/internal/server/response"
@@ -77,6 +78,7 @@ type Dashboard struct {
 	contents *contents
 	renderer *renderer
 	live     *live
+	filter   filter.Parser
 	mux      *http.ServeMux
 	origins  *http.CrossOriginProtection
 	observe  observe.Func
@@ -121,10 +123,11 @@ func New(o Options) (*Dashboard, error) {
 		renderer: newRenderer(o.Operators == nil, o.Shadow, o.Now, o.Log),
 		mux:      http.NewServeMux(),
 		origins:  http.NewCrossOriginProtection(),
+		filter:   filter.Parser{GitHub: o.GitHub, Now: o.Now},
 		observe:  o.Observe, log: o.Log,
 	}
 	d.contents.reader.waiting, d.contents.reader.log, d.contents.reader.budget = o.Waiting, o.Log, o.Budget
-	d.live = &live{queue: o.Queue, auth: d.auth, contents: d.contents, every: o.Every, log: o.Log, permits: make(chan struct{}, maxStreams)}
+	d.live = &live{queue: o.Queue, auth: d.auth, contents: d.contents, filter: d.filter, every: o.Every, log: o.Log, permits: make(chan struct{}, maxStreams)}
 	for pattern, serve := range map[string]http.HandlerFunc{
 		"GET /{$}":                   d.overview,
 		"GET /tasks/{id}":            d.task,
@@ -132,6 +135,7 @@ func New(o Options) (*Dashboard, error) {
 		"POST /tasks/{id}/retry":     d.change("retry", "retried", d.retry),
 		"POST /tasks/{id}/ask-again": d.change("ask-again", "asked", d.askAgain),
 		"POST /tasks/{id}/cancel":    d.change("cancel", "cancelled", d.cancel),
+		"POST /bulk":                 d.bulk,
 		"GET /login":                 d.loginForm,
 		"POST /login":                d.login,
 		"POST /logout":               d.logout,

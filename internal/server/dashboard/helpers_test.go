@@ -68,6 +68,15 @@ func (s *still) List(_ context.Context, f queue.Filter) ([]queue.Info, error) {
 	return out, nil
 }
 
+func (s *still) Search(ctx context.Context, f queue.Filter) (p queue.Page, err error) {
+	limit := f.Limit
+	f.Limit++
+	if p.Tasks, err = s.List(ctx, f); len(p.Tasks) > limit {
+		p.Tasks, p.Next = p.Tasks[:limit], p.Tasks[limit-1].Seq
+	}
+	return p, err
+}
+
 func (s *still) Inspect(_ context.Context, id string) (queue.Details, error) {
 	if s.Fails {
 		return queue.Details{}, queue.ErrUnavailable

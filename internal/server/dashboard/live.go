@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 )
@@ -29,6 +30,7 @@ type live struct {
 	queue    queue.Queue
 	auth     *auth
 	contents *contents
+	filter   filter.Parser
 	every    time.Duration
 	log      *slog.Logger
 	permits  chan struct{} // one element for each open stream
@@ -89,7 +91,7 @@ func (l *live) loader(r *http.Request) (func(ctx context.Context) (content, erro
 	if id := r.URL.Query().Get("task"); id != "" {
 		return func(ctx context.Context) (content, error) { return l.contents.task(ctx, id) }, nil
 	}
-	f, err := parseFilter(r.URL.Query())
+	f, err := l.filter.Parse(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,14 @@
 package dashboard
 
 import (
+	"cmp"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -24,6 +27,7 @@ type overview struct {
 	Form    filterForm
 	Rows    []row
 	Older   string // address of the list of older tasks; empty: there are none
+	Looked  string // how far the search looked, in a sentence; empty: at all tasks
 	Newest  string // address of the list of the newest tasks; empty: this page is that list
 }
 
@@ -62,12 +66,13 @@ type healthRow struct {
 	Since        time.Time `json:"-"` // not part of the version: some parts change it at each check
 }
 
-// A filterForm is the state of the form for filtering.
+// A filterForm is the state of the form for searching.
 type filterForm struct {
-	State, Agent, Repo, Issue string
-	States                    []option
-	Agents                    []string
-	Active                    bool
+	Text, ID, State, Agent, Repo, Issue, Reason, Since, Until string
+	States                                                    []option
+	Agents                                                    []string
+	Active                                                    bool
+	Query                                                     string // the whole filter, as in an address
 }
 
 // An option is a state that can be chosen.
@@ -100,10 +105,13 @@ func newOverview(f queue.Filter, s snapshot, l links) *overview {
 		newest.Before = 0
 		o.Newest = filterURL(newest)
 	}
-	if s.more {
+	if s.next > 0 {
 		older := f
-		older.Before = s.tasks[len(s.tasks)-1].Seq
+		older.Before = s.next
 		o.Older = filterURL(older)
+		if len(s.tasks) < pageSize {
+			o.Looked = "Searched " + plural(s.examined, "task") + "; older ones were not searched yet."
+		}
 	}
 	for n, i := range s.tasks {
 		r := newRow(i, s.briefs[n], l)
@@ -194,15 +202,18 @@ func heldRows(list []queue.Info) []heldRow {
 }
 
 func newFilterForm(f queue.Filter, s queue.Stats) filterForm {
+	v := filter.Values(f)
+	v.Del("before")
 	out := filterForm{
-		State: string(f.State), Agent: line(f.Agent, maxLine), Repo: line(f.Repo, maxLine),
-		Active: f.State != "" || f.Agent != "" || f.Repo != "" || f.Issue > 0,
+		Text: cmp.Or(line(f.Title, maxLine), line(f.ID, maxLine)), State: string(f.State), Agent: line(f.Agent, maxLine), Repo: line(f.Repo, maxLine),
+		Issue: v.Get("issue"), Reason: line(f.Reason, maxLine), Since: v.Get("since"), Until: v.Get("until"),
+		Active: len(v) > 0, Query: v.Encode(),
+	}
+	if f.Title != "" {
+		out.ID = line(f.ID, maxLine)
 	}
 	for _, state := range queue.States() {
 		out.States = append(out.States, option{state, stateName(state)})
-	}
-	if f.Issue > 0 {
-		out.Issue = strconv.Itoa(f.Issue)
 	}
 	for _, a := range s.Agents {
 		if a.Agent != "" {
@@ -210,4 +221,10 @@ func newFilterForm(f queue.Filter, s queue.Stats) filterForm {
 		}
 	}
 	return out
+}
+
+// filterURL returns the address of a list.
+func filterURL(f queue.Filter) string {
+	f.Limit = 0 // the length of a page is fixed
+	return (&url.URL{Path: "/", RawQuery: filter.Values(f).Encode()}).RequestURI()
 }

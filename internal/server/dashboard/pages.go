@@ -15,10 +15,16 @@ func (d *Dashboard) overview(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	f, err := parseFilter(r.URL.Query())
+	f, err := d.filter.Parse(r.URL.Query())
 	if err != nil {
-		d.renderer.show(w, r, response{Status: http.StatusBadRequest, Problem: "The filter in this address is invalid: " + err.Error() + ".", Visitor: v})
+		d.renderer.show(w, r, response{Status: http.StatusBadRequest, Problem: "The filter in this address is invalid: " + mistakes(err) + ".", Visitor: v})
 		return
+	}
+	if f == (queue.Filter{ID: f.ID}) && f.ID != "" { // the id of a task, or of a delivery
+		if _, err := d.queue.Inspect(r.Context(), f.ID); err == nil {
+			redirect(w, taskURL(f.ID))
+			return
+		}
 	}
 	c, err := d.contents.overview(r.Context(), f)
 	if err != nil {
@@ -27,6 +33,9 @@ func (d *Dashboard) overview(w http.ResponseWriter, r *http.Request) {
 	}
 	d.renderer.show(w, r, response{Status: http.StatusOK, Visitor: v, content: c, Notice: notice(r.FormValue("did"))})
 }
+
+// mistakes returns the mistakes in a filter on one line.
+func mistakes(err error) string { return line(strings.ReplaceAll(err.Error(), "\n", "; "), maxLine) }
 
 // task serves the page of one task.
 func (d *Dashboard) task(w http.ResponseWriter, r *http.Request) {
@@ -67,20 +76,29 @@ func (d *Dashboard) cancel(r *http.Request, id, by string) error {
 	return d.queue.Cancel(r.Context(), id, by)
 }
 
+// operator returns the operator who sent a request that changes tasks. If it returns false, it answered the
+// request.
+func (d *Dashboard) operator(w http.ResponseWriter, r *http.Request) (v visitor, ok bool) {
+	if d.auth.operators == nil {
+		d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: "Tasks cannot be changed here, because no operators are configured. Use \"foremand queue\"."})
+		return visitor{}, false
+	}
+	if v, ok = d.admit(w, r); !ok {
+		return visitor{}, false
+	}
+	if !d.auth.ownPage(r) {
+		d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: notOwnPage, Visitor: v})
+		return visitor{}, false
+	}
+	return v, true
+}
+
 // change handles a button with which operators change a task. verb is its name in metrics, and did
 // the name of the notice that the next page shows.
 func (d *Dashboard) change(verb, did string, apply func(r *http.Request, id, by string) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if d.auth.operators == nil {
-			d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: "Tasks cannot be changed here, because no operators are configured. Use \"foremand queue\"."})
-			return
-		}
-		v, ok := d.admit(w, r)
+		v, ok := d.operator(w, r)
 		if !ok {
-			return
-		}
-		if !d.auth.ownPage(r) {
-			d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: notOwnPage, Visitor: v})
 			return
 		}
 		id := r.PathValue("id")

@@ -139,15 +139,20 @@ func TestFilter(t *testing.T) {
 	}{
 		{"", 200, ""},
 		{"state=pending", 200, ""},
-		{"state=lost", 400, "the state must be one of"},
+		{"state=lost", 400, "state: want one of"},
 		{"repo=o%2Fr&issue=%237", 200, `value="7"`},
-		{"issue=7", 400, "an issue needs a repository"},
-		{"issue=-1", 400, "the issue must be a number"},
-		{"issue=x", 400, "the issue must be a number"},
-		{"before=0", 400, "before must be a number"},
+		{"issue=7", 200, `value="7"`},
+		{"issue=-1&since=soon", 400, "issue: want a number from 1 to 2147483647, got &#34;-1&#34;; since: want a time"},
+		{"before=0", 400, "before: want a number"},
 		{"before=12", 200, "Newest tasks"},
-		{"agent=" + strings.Repeat("a", 3000), 400, "too long"},
-		{"repo=%22%3E%3Cscript%3E", 200, "&#34;&gt;&lt;script&gt;"},
+		{"agent=" + strings.Repeat("a", 3000), 400, "agent: want a text of at most 2000 bytes"},
+		{"title=%22%3E%3Cscript%3E", 200, "&#34;&gt;&lt;script&gt;"},
+		{"q=%22%3E%3Cscript%3E", 200, "&#34;&gt;&lt;script&gt;"},
+		{"q=%e2%80%aeevil", 200, `value="evil"`},
+		{"q=https://github.com/o/r/issues/7", 200, `value="o/r"`},
+		{"q=https://evil.example/o/r/issues/7", 400, "the address is not on github.com"},
+		{"reason=why&since=2026-05-04&until=2026-05-05", 200, `value="2026-05-05T00:00:00Z"`},
+		{"since=24h", 200, `value="2026-05-03T12:00:00Z"`},
 	}
 	for _, tt := range tests {
 		r := call{path: "/?" + tt.query}.do(t, serve(t, Options{}))

@@ -71,8 +71,10 @@ type snapshot struct {
 
 	tasks  []queue.Info // at most pageSize
 	briefs []brief      // of the tasks
-	more   bool         // there are older tasks
-	health []Health
+	// next and examined are those of the queue.Page.
+	next     int64
+	examined int
+	health   []Health
 	// waiting are the proposals that wait for people. lost means that they cannot be read.
 	waiting []proposals.Waiting
 	lost    bool
@@ -91,13 +93,12 @@ func (r *reader) snapshot(ctx context.Context, f queue.Filter) (s snapshot, err 
 	if s.counts, err = r.counts(ctx); err != nil {
 		return snapshot{}, err
 	}
-	f.Limit = pageSize + 1
-	if s.tasks, err = r.queue.List(ctx, f); err != nil {
+	f.Limit = pageSize
+	page, err := r.queue.Search(ctx, f)
+	if err != nil {
 		return snapshot{}, err
 	}
-	if s.more = len(s.tasks) > pageSize; s.more {
-		s.tasks = s.tasks[:pageSize]
-	}
+	s.tasks, s.next, s.examined = page.Tasks, page.Next, page.Examined
 	for _, i := range s.tasks {
 		s.briefs = append(s.briefs, r.brief(ctx, i))
 	}

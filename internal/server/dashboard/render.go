@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/org/foreman-action/internal/server/filter"
 )
 
 //go:embed assets/*.html
@@ -71,6 +73,7 @@ type response struct {
 	Problem string // empty: none
 	Notice  string // about the change that led to the page; empty: none
 	Login   *login // nil: no form
+	Bulk    *bulkPage
 }
 
 // frame is the data of the templates.
@@ -125,6 +128,8 @@ func title(res response) string {
 		return "Sign in"
 	case res.Task != nil:
 		return res.Task.Issue + ": " + res.Task.StateName
+	case res.Bulk != nil:
+		return res.Bulk.Title
 	case res.Overview != nil:
 		return "Queue"
 	}
@@ -137,7 +142,7 @@ func liveURL(r *http.Request, version string) string {
 	if id := r.PathValue("id"); id != "" {
 		q.Set("task", id)
 	} else {
-		for _, key := range []string{"state", "agent", "repo", "issue", "before"} {
+		for _, key := range filter.Keys() {
 			if v := r.URL.Query().Get(key); v != "" {
 				q.Set(key, v)
 			}

@@ -1,7 +1,9 @@
 package dashboard
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +30,11 @@ type taskPage struct {
 	Warnings  []string
 	Missing   []string
 	Raw       []unreadable
+	Stored    []document
 }
+
+// A document is a stored text of a task, as it was received.
+type document struct{ Key, Name, Size, Text string }
 
 // A fact is a line about a task.
 type fact struct{ Name, Value string }
@@ -39,6 +45,7 @@ type step struct {
 	What     string
 	Who      string
 	Text     string
+	URL      string // page of the result on GitHub; empty: none
 	Expected bool
 }
 
@@ -65,7 +72,8 @@ func newTask(t queue.Details, l links) *taskPage {
 	s := parse(t)
 	p := &taskPage{row: newRow(t.Info, s.brief(), l), Reason: block(t.Reason, maxLine), Raw: s.broken}
 	p.Facts = facts(t, s)
-	p.Timeline = timeline(t, s.origin)
+	p.Timeline = append(past(t, s, l), expected(t)...)
+	p.Stored = documents(t)
 	p.setOutcome(s.decision, s.report, l)
 	return p
 }
@@ -233,8 +241,33 @@ func result(s string) string {
 	return word(s)
 }
 
-// timeline lists the past events of a task in order, and the next one.
-func timeline(t queue.Details, from queue.Origin) []step {
+// documents returns the stored texts of a task.
+func documents(t queue.Details) []document {
+	var list []document
+	for _, d := range []struct {
+		key, name string
+		data      []byte
+	}{{"d-message", "Message, with the event's payload", t.Message}, {"d-origin", "Origin", t.Origin}, {"d-decision", "Decision, as received", t.Result}, {"d-report", "Report", t.Report}} {
+		if len(d.data) > 0 {
+			list = append(list, document{d.key, d.name, strconv.Itoa(len(d.data)) + " bytes", block(indented(d.data), maxBlock)})
+		}
+	}
+	return list
+}
+
+// indented returns JSON on indented lines. Other texts, and long ones that are not shown in full, stay as
+// they are.
+func indented(data []byte) string {
+	var b bytes.Buffer
+	if len(data) > 16*maxBlock || json.Indent(&b, data, "", "  ") != nil {
+		return string(data[:min(len(data), 16*maxBlock)])
+	}
+	return b.String()
+}
+
+// past lists the past events of a task in order.
+func past(t queue.Details, s stored, l links) []step {
+	from := s.origin
 	var list []step
 	add := func(at time.Time, what, who, text string) {
 		if !at.IsZero() {
@@ -244,6 +277,9 @@ func timeline(t queue.Details, from queue.Origin) []step {
 	via := ""
 	if from.Source != "" {
 		via = "by " + word(from.Source)
+	}
+	if from.Delivery != "" {
+		via = join(via, "delivery "+word(from.Delivery))
 	}
 	add(t.Enqueued, "received", "", via)
 	add(t.Claimed, "claimed", "", join("attempt "+strconv.Itoa(t.Attempt), claimant(t)))
@@ -255,6 +291,9 @@ func timeline(t queue.Details, from queue.Origin) []step {
 	for _, e := range t.Log {
 		add(e.At, word(e.What), e.Who, block(e.Text, maxLine))
 	}
+	if !t.Ended.IsZero() {
+		list = append(list, writes(t.Ended, s.report, l)...)
+	}
 	switch t.State {
 	case queue.Done:
 		add(t.Ended, "done", "", "")
@@ -263,7 +302,20 @@ func timeline(t queue.Details, from queue.Origin) []step {
 		add(t.Ended, "failed", "", block(t.Reason, maxLine))
 	}
 	slices.SortStableFunc(list, func(a, b step) int { return a.At.Compare(b.At) })
-	return append(list, expected(t)...)
+	return list
+}
+
+// writes lists the results of the actions, which have the time of the report.
+func writes(at time.Time, rep runner.Report, l links) []step {
+	var list []step
+	for _, a := range rep.Actions[:min(len(rep.Actions), maxActions)] {
+		if outcome := a.State.Result(); outcome != "" && outcome != triage.Skipped.Result() {
+			list = append(list, step{
+				At: at, What: word(a.Action.Type), Text: join(result(outcome), line(strings.Join(a.Values, ", "), maxLine)), URL: l.allowed(a.URL),
+			})
+		}
+	}
+	return list
 }
 
 // claimant returns the credential with which an agent claimed a task. In later states it returns an

@@ -3,6 +3,13 @@
 // the script then loads the page again and copies the differences, so that focus, selection
 // and typed text stay. While the page is hidden there is no connection.
 (() => {
+  // One box checks all tasks of the list. Without the script, the style hides it.
+  document.documentElement.classList.add("script");
+  document.addEventListener("change", (e) => {
+    if (e.target.id !== "check-all") return;
+    for (const box of document.querySelectorAll('input[type="checkbox"][name="task"]')) box.checked = e.target.checked;
+  });
+
   const main = document.querySelector("main[data-live]");
   const state = document.getElementById("live");
   const spoken = document.getElementById("spoken");
@@ -43,6 +50,8 @@
         if (moved) { to.insertBefore(moved, here || null); here = moved; }
         else { to.insertBefore(document.importNode(wanted[i], true), here || null); continue; }
       }
+      // Keep an element with another place for later, such as the row below a new one.
+      if (!id && here && here.id) { to.insertBefore(document.importNode(wanted[i], true), here); continue; }
       if (here) sync(here, wanted[i]);
       else to.append(document.importNode(wanted[i], true));
     }

@@ -8,7 +8,7 @@ import (
 )
 
 // An Agenda is a [Store] that can also list the records on which a scheduled run has work: a scheduled
-// close, or proposals that wait. A store that cannot list them must not keep closings, because no run
+// close, proposals that wait, or actions to be judged. A store that cannot list them must not keep closings, because no run
 // would find them. Implementations pass the suite memorytest.RunAgenda.
 type Agenda interface {
 	Store
@@ -17,9 +17,14 @@ type Agenda interface {
 	// loads each record before it acts. complete is false when some records could not be read.
 	// Pending changes nothing. Errors: the context's, or one of the medium.
 	Pending(ctx context.Context, repo string) (list []Due, complete bool, err error)
+	// Acted lists the issues of a repository whose records may have a time of [Record.FirstAfter]: each
+	// issue once, sorted by Due.At, which is not after that time. The record of the repository itself is not
+	// listed. complete, changes and errors are as in Pending.
+	Acted(ctx context.Context, repo string, after time.Time) (list []Due, complete bool, err error)
 }
 
-// A Due is an issue and the time from which a scheduled run has work on it; see [Record.Due].
+// A Due is an issue and the time from which a scheduled run has work on it; see [Record.Due] and
+// [Agenda].
 type Due struct {
 	Issue int
 	At    time.Time // UTC

@@ -84,9 +84,12 @@ func Decode(data []byte, repo string, issue int) (Record, error) {
 	if err := unmarshal(data, &r); err != nil {
 		return Record{}, err
 	}
-	if r.Schema == plainSchema && r.hasProposals() {
-		// No program writes this, and one that reads only this schema would drop the proposals.
+	// No program writes these, and one that reads only the schema would drop the other parts.
+	switch {
+	case r.Schema == plainSchema && r.hasProposals():
 		return Record{}, broken(fmt.Errorf("schema %d has no proposals", plainSchema))
+	case r.Schema < Schema && r.Outcomes != nil:
+		return Record{}, broken(fmt.Errorf("schema %d has no outcomes", r.Schema))
 	}
 	if err := check(r, repo, issue); err != nil {
 		return Record{}, broken(err)

@@ -8,3 +8,9 @@ func Room(r Record) int { return r.head() + roomOf(r.Tasks).sum() + roomOf(r.Hum
 
 // MaxRevision is the last revision that can be written.
 const MaxRevision = maxRevision
+
+// PairRoom returns the size of a pair in the stored form.
+func PairRoom(p Pair) int { return roomOf([]Pair{p}).sum() }
+
+// MaxPairRoom returns the upper bound of that size.
+func MaxPairRoom(p Pair) int { return p.maxRoom() }

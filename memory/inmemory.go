@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // New returns an empty store that lasts as long as the process. Only this process can use it.
@@ -73,6 +74,16 @@ func (s *records) Save(ctx context.Context, r Record) error {
 
 // Pending implements [Agenda].
 func (s *records) Pending(ctx context.Context, repo string) (list []Due, complete bool, err error) {
+	return s.list(ctx, repo, (*Record).Due)
+}
+
+// Acted implements [Agenda].
+func (s *records) Acted(ctx context.Context, repo string, after time.Time) (list []Due, complete bool, err error) {
+	return s.list(ctx, repo, func(r *Record) (time.Time, bool) { return r.FirstAfter(after) })
+}
+
+// list returns the issues of a repository for which when returns a time.
+func (s *records) list(ctx context.Context, repo string, when func(*Record) (time.Time, bool)) (list []Due, complete bool, err error) {
 	key, err := Key(repo, 1)
 	if err != nil {
 		return nil, false, err
@@ -92,7 +103,7 @@ func (s *records) Pending(ctx context.Context, repo string) (list []Due, complet
 		r, err := Decode(data, repo, issue)
 		if err != nil {
 			complete = false
-		} else if at, ok := r.Due(); ok {
+		} else if at, ok := when(&r); ok && issue != Repository {
 			list = append(list, Due{Issue: issue, At: at})
 		}
 	}

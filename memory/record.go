@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -14,12 +15,15 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Schema is the newest version of the encoded form of a [Record], which has proposals. A record
-// without proposals has the version before; see [Record.StoredSchema].
-const Schema = 2
+// Schema is the newest version of the encoded form of a [Record], which has outcomes. A record
+// without them has an earlier version; see [Record.StoredSchema].
+const Schema = 3
 
-// plainSchema is the version of the encoded form without proposals.
-const plainSchema = 1
+// The earlier versions of the encoded form: without proposals, and with proposals.
+const (
+	plainSchema    = 1
+	proposalSchema = 2
+)
 
 // Repository is the issue number of the record about a whole repository. That record contains
 // [Scores] and cursors of scans, and neither tasks nor changes of people.
@@ -58,6 +62,8 @@ type Record struct {
 	Humans []Change `json:"humans,omitempty"`
 	// Scores are the scores of shadow mode; nil: none.
 	Scores *Scores `json:"scores,omitempty"`
+	// Outcomes are what became of our actions in the repository; nil: none.
+	Outcomes *Outcomes `json:"outcomes,omitempty"`
 	// Cursors lists where scans ended, the one that was moved last at the end; see [Record.Move].
 	Cursors []Cursor `json:"cursors,omitempty"`
 }
@@ -194,11 +200,14 @@ func (r *Record) Drop(rule string) {
 }
 
 // StoredSchema returns the version of the form in which [Encode] writes the record: [Schema] if it has
-// proposals, or ever had one, and 1 otherwise. A program that does not read proposals refuses the newer
-// form with [ErrNewer], so it cannot drop them.
+// outcomes, 2 if it has proposals or ever had one, and 1 otherwise. A program that does not read them
+// refuses the newer form with [ErrNewer], so it cannot drop them.
 func (r *Record) StoredSchema() int {
-	if r.hasProposals() {
+	switch {
+	case r.Outcomes != nil:
 		return Schema
+	case r.hasProposals():
+		return proposalSchema
 	}
 	return plainSchema
 }
@@ -227,6 +236,47 @@ func (r *Record) Due() (at time.Time, ok bool) {
 		}
 	}
 	return at, ok
+}
+
+// FirstAfter returns the first time after another one at which a task of an issue was decided or a
+// proposal ended; ok is false if there is none.
+func (r *Record) FirstAfter(after time.Time) (at time.Time, ok bool) {
+	for t := range r.acted() {
+		if t.After(after) && (!ok || t.Before(at)) {
+			at, ok = t, true
+		}
+	}
+	return at, ok
+}
+
+// Acted returns the last time at which a task of an issue was decided or a proposal ended; ok is false if
+// there is none.
+func (r *Record) Acted() (at time.Time, ok bool) {
+	for t := range r.acted() {
+		if !ok || t.After(at) {
+			at, ok = t, true
+		}
+	}
+	return at, ok
+}
+
+// acted returns the times at which tasks were decided and proposals ended.
+func (r *Record) acted() iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		if r.Issue == Repository {
+			return
+		}
+		for _, t := range r.Tasks {
+			if !yield(t.At) {
+				return
+			}
+		}
+		for _, p := range r.Proposals {
+			if p.State != Pending && !yield(p.Ended) {
+				return
+			}
+		}
+	}
 }
 
 // Unshown reports whether a proposal waits for an answer in our comment, and the comment does not show it
@@ -297,7 +347,7 @@ func (r Record) check() error {
 			return fmt.Errorf("task %q: %w", clip(t.ID, 60), err)
 		}
 	}
-	if err := errors.Join(r.Scores.check(), checkCursors(r.Cursors), checkDeferred(r.Never, r.Closings), r.checkProposals()); err != nil {
+	if err := errors.Join(r.Scores.check(), r.Outcomes.check(), checkCursors(r.Cursors), checkDeferred(r.Never, r.Closings), r.checkProposals()); err != nil {
 		return err
 	}
 	return checkHumans(r.Humans)
@@ -378,7 +428,7 @@ func (r *Record) fitHumans() {
 // longest id of a comment that shows them all.
 func (r *Record) head() int {
 	h := Record{
-		Repo: r.Repo, Issue: r.Issue, Revision: maxRevision, Earlier: r.Earlier, Scores: r.Scores,
+		Repo: r.Repo, Issue: r.Issue, Revision: maxRevision, Earlier: r.Earlier, Scores: r.Scores, Outcomes: r.Outcomes,
 		Never: r.Never, Closings: r.Closings, Cursors: r.Cursors,
 		Proposals: r.Proposals, ProposalRenders: r.ProposalRenders, LastProposal: r.LastProposal,
 	}

@@ -35,7 +35,7 @@ func TestFileAgendaStrangers(t *testing.T) {
 		{"no number", "08.json", `{"closings"`, true},
 		{"broken without a closing", "8.json", "{", true},
 		{"broken", "8.json", `{"closings": [`, false},
-		{"newer", "8.json", `{"schema": 3, "closings": []}`, false},
+		{"newer", "8.json", `{"schema": 4, "closings": []}`, false},
 		{"of another issue", "8.json", `{"schema": 1, "repo": "org/repo", "issue": 9, "revision": 1, "tasks": [], "closings": []}`, false},
 	}
 	for _, tt := range tests {

@@ -150,7 +150,7 @@ func TestFileNewer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "org/repo/42.json")
-	content := `{"schema":3,"repo":{"new":"shape"}}`
+	content := `{"schema":4,"repo":{"new":"shape"}}`
 	write(t, file, content)
 	f := open(t, dir)
 	if _, err := f.Load(t.Context(), "org/repo", 42); !errors.Is(err, memory.ErrNewer) {

@@ -25,6 +25,7 @@ func RunAgenda(t *testing.T, open func(t *testing.T) memory.Agenda) {
 		{"proposals", agendaProposals},
 		{"of one repository", agendaIsolation},
 		{"round trip", agendaRoundTrip},
+		{"new tasks", agendaActed},
 		{"cancelled", agendaCancelled},
 	})
 }
@@ -174,9 +175,65 @@ func agendaRoundTrip(t *testing.T, s memory.Agenda) {
 	checkSaved(t, s, want)
 }
 
+// agendaActed lists the issues with tasks after several times. A store may list more issues than have such
+// a task, and earlier times, but none that has no task at all.
+func agendaActed(t *testing.T, s memory.Agenda) {
+	now := time.Now().UTC().Truncate(time.Second) // artifacts and files have the time at which they are saved
+	at := func(ago time.Duration) time.Time { return now.Add(-ago) }
+	put := func(issue int, ago time.Duration) {
+		change(t, s, "org/repo", issue, func(r *memory.Record) {
+			r.Put(memory.Task{ID: fmt.Sprint(ago), At: at(ago), By: "rules"})
+		})
+	}
+	put(7, time.Hour)
+	put(8, 0)
+	put(9, 3*time.Hour)
+	put(9, 2*time.Minute)
+	change(t, s, "org/repo", 10, func(r *memory.Record) { r.Forbid("bug") })
+	change(t, s, "org/repo", memory.Repository, func(r *memory.Record) {
+		r.Move(memory.Cursor{Scan: "is:open", Issue: 7, Created: now})
+	})
+	change(t, s, "org/repo7", 1, func(r *memory.Record) { r.Put(memory.Task{ID: "1", At: now, By: "rules"}) })
+	for _, after := range []time.Time{{}, at(4 * time.Hour), at(90 * time.Minute), at(time.Second)} {
+		list, complete, err := s.Acted(t.Context(), "Org/Repo", after)
+		if err != nil || !complete {
+			t.Fatalf("after %s: complete %t, %v", after, complete, err)
+		}
+		listed := map[int]time.Time{}
+		for i, d := range list {
+			if _, twice := listed[d.Issue]; twice || d.Issue == memory.Repository || i > 0 && d.At.Before(list[i-1].At) {
+				t.Errorf("after %s: got %v", after, list)
+			}
+			listed[d.Issue] = d.At
+			r, err := s.Load(t.Context(), "org/repo", d.Issue)
+			if err != nil {
+				t.Errorf("after %s: the issue %d is listed: %v", after, d.Issue, err)
+			}
+			if first, ok := r.FirstAfter(after); ok && d.At.After(first.Add(5*time.Minute)) && first.After(at(3*time.Minute)) {
+				t.Errorf("after %s: the issue %d is listed at %s, its first task is of %s", after, d.Issue, d.At, first)
+			}
+		}
+		for issue := 7; issue < 10; issue++ {
+			r, err := s.Load(t.Context(), "org/repo", issue)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := r.FirstAfter(after); ok && listed[issue].IsZero() && !after.IsZero() {
+				t.Errorf("after %s: the issue %d is missing in %v", after, issue, list)
+			}
+		}
+	}
+	if _, _, err := s.Acted(t.Context(), "org/../x", now); err == nil {
+		t.Error("a hostile name: got no error")
+	}
+}
+
 func agendaCancelled(t *testing.T, s memory.Agenda) {
 	ctx := canceled(t)
 	if _, _, err := s.Pending(ctx, "org/repo"); !errors.Is(err, context.Canceled) {
 		t.Errorf("Pending: got %v, want context.Canceled", err)
+	}
+	if _, _, err := s.Acted(ctx, "org/repo", time.Time{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Acted: got %v, want context.Canceled", err)
 	}
 }

@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) memory.Store) {
 		{"revisions", revisions},
 		{"conflict", conflict},
 		{"the repository's record", repository},
+		{"outcomes", outcomes},
 		{"nothing shared", nothingShared},
 		{"isolation", isolation},
 		{"case of the repository", foldedCase},
@@ -132,6 +133,28 @@ func conflict(t *testing.T, s memory.Store) {
 	}
 	if r := load(t, s, "org/repo", 7); r.Revision != 1 || len(r.Tasks) != 1 {
 		t.Errorf("after conflicts: got revision %d and %d tasks, want 1 and 1", r.Revision, len(r.Tasks))
+	}
+}
+
+// outcomes counts outcomes in the repository's record, and saves it after each.
+func outcomes(t *testing.T, s memory.Store) {
+	at := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+	r := memory.Record{Repo: "org/repo", Issue: memory.Repository, Outcomes: &memory.Outcomes{}}
+	for i, value := range []string{"bug", "", "\x00\xff<b>\u2028"} {
+		k := memory.PairKey{Source: "agent:bot@1.0", Action: "add_label", Value: value}
+		for _, o := range []memory.Outcome{memory.OutcomeKept, memory.OutcomeRejected} {
+			at = at.Add(time.Hour)
+			res := memory.Result{Outcome: o, Issue: at.Hour(), Author: "Mona", Acted: at, At: at}
+			if !r.Outcomes.Count(k, "", res, memory.Threshold{Bound: 0.85, Of: 20}) {
+				t.Errorf("pair %d, %s: not counted", i, o)
+			}
+		}
+		save(t, s, r)
+		r.Schema, r.Revision, r.Tasks = r.StoredSchema(), r.Revision+1, []memory.Task{}
+		got := load(t, s, "org/repo", memory.Repository)
+		if diff := cmp.Diff(r, got); diff != "" || got.Schema != memory.Schema {
+			t.Errorf("schema %d, record changed on its way (-saved +loaded):\n%s", got.Schema, diff)
+		}
 	}
 }
 

@@ -299,6 +299,14 @@ func artifactName(issue int) string { return recordPrefix + strconv.Itoa(issue) 
 // recordPrefix begins the names of the artifacts with records.
 const recordPrefix = "foreman-memory-i"
 
+// parseRecord returns the issue in the name of an artifact with a record. ok is false for another name,
+// and for the record of the repository.
+func parseRecord(name string) (issue int, ok bool) {
+	digits, is := strings.CutPrefix(name, recordPrefix)
+	issue, err := strconv.Atoi(digits)
+	return issue, is && err == nil && issue > memory.Repository && artifactName(issue) == name
+}
+
 // isOurs reports whether the store makes artifacts with such a name.
 func isOurs(name string) bool {
 	return strings.HasPrefix(name, recordPrefix) || strings.HasPrefix(name, closingPrefix)

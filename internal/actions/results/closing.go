@@ -96,3 +96,37 @@ func (a *Artifact) Pending(ctx context.Context, repo string) (list []memory.Due,
 	memory.SortDue(list)
 	return list, whole, nil
 }
+
+// Acted implements memory.Agenda. It downloads no record. Due.At is half an hour before the first record was
+// saved after the time: a record is saved in the run of its newest task.
+func (a *Artifact) Acted(ctx context.Context, repo string, after time.Time) (list []memory.Due, complete bool, err error) {
+	if err := checkIssue(ctx, a.repo, repo, 1); err != nil {
+		return nil, false, fmt.Errorf("list issues with new tasks: %w", err)
+	}
+	all, whole, listed := a.uploads.lists.newestOfAll()
+	if !listed {
+		if all, whole, err = a.uploads.reader.Recent(ctx, 0); err != nil {
+			return nil, false, fmt.Errorf("list issues with new tasks: %w", err)
+		}
+		a.uploads.lists.putRecent(all, whole)
+	}
+	first := map[int]time.Time{}
+	const (
+		clockSkew = 2 * time.Minute  // of the machine whose clock dates the tasks, and GitHub's
+		saveDelay = 30 * time.Minute // from a task to the artifact
+	)
+	for _, info := range all {
+		issue, ok := parseRecord(info.Name)
+		if !ok || info.Expired || info.CreatedAt.Before(after.Add(-clockSkew)) || a.uploads.trust.check(info, info.Name) != "" {
+			continue
+		}
+		if at, known := first[issue]; !known || info.CreatedAt.Before(at) {
+			first[issue] = info.CreatedAt
+		}
+	}
+	for issue, at := range first {
+		list = append(list, memory.Due{Issue: issue, At: at.Add(-saveDelay)})
+	}
+	memory.SortDue(list)
+	return list, whole, nil
+}

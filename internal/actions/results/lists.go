@@ -63,6 +63,14 @@ func (l *lists) putRecent(all []Info, whole bool) {
 	clear(l.names)
 }
 
+// newestOfAll returns the newest artifacts of all names, if they were listed lately; whole means that
+// these are all that existed then.
+func (l *lists) newestOfAll() (all []Info, whole, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.recent.all, l.whole, l.young(l.recent)
+}
+
 // forget drops the artifacts with a name, so that the next get makes the caller list them again.
 func (l *lists) forget(name string) {
 	l.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/org/foreman-action/internal/actions/results/resultstest"
 	"github.com/org/foreman-action/memory"
@@ -54,7 +55,7 @@ func TestAgenda(t *testing.T) {
 			t.Parallel()
 			memorytest.RunAgenda(t, func(t *testing.T) memory.Agenda {
 				return &perRepo{stores: map[string]memory.Store{}, open: func(repo string) memory.Store {
-					return open(t, resultstest.New(t, resultstest.Config{Repo: repo}))
+					return open(t, resultstest.New(t, resultstest.Config{Repo: repo, Now: time.Now}))
 				}}
 			})
 		})
@@ -95,6 +96,10 @@ func (p *perRepo) Pending(ctx context.Context, repo string) ([]memory.Due, bool,
 	return p.store(repo).(memory.Agenda).Pending(ctx, repo)
 }
 
+func (p *perRepo) Acted(ctx context.Context, repo string, after time.Time) ([]memory.Due, bool, error) {
+	return p.store(repo).(memory.Agenda).Acted(ctx, repo, after)
+}
+
 // An eachRun opens a new store for each call, as if each call were made by another run. Its lock
 // plays the workflow's "concurrency:", which allows one run per issue at a time.
 type eachRun struct {
@@ -118,6 +123,12 @@ func (e *eachRun) Pending(ctx context.Context, repo string) ([]memory.Due, bool,
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.open().(memory.Agenda).Pending(ctx, repo)
+}
+
+func (e *eachRun) Acted(ctx context.Context, repo string, after time.Time) ([]memory.Due, bool, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.open().(memory.Agenda).Acted(ctx, repo, after)
 }
 
 // TestOtherRepository checks a case that perRepo hides: a store refuses records of other

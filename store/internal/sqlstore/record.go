@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/memory"
 )
@@ -23,7 +24,7 @@ func NewRecords(e Engine, d Dialect) *Records { return &Records{e, newRecordStat
 type recordStatements struct {
 	record, recordHold      string
 	update, create, replace string
-	due                     string
+	due, acted              string
 	asides                  asides
 }
 
@@ -32,10 +33,11 @@ func newRecordStatements(d Dialect) recordStatements {
 	return recordStatements{
 		record:     find,
 		recordHold: d.Expand(find + "{lock}"),
-		update:     "UPDATE memory_record SET revision = revision + 1, due = $4, data = $5 WHERE repo = $1 AND issue = $2 AND revision = $3",
-		create:     "INSERT INTO memory_record (repo, issue, revision, due, data) VALUES ($1, $2, $3 + 1, $4, $5) ON CONFLICT DO NOTHING",
-		replace:    "UPDATE memory_record SET revision = $3 + 1, due = $4, data = $5 WHERE repo = $1 AND issue = $2",
+		update:     "UPDATE memory_record SET revision = revision + 1, due = $4, data = $5, acted = $6 WHERE repo = $1 AND issue = $2 AND revision = $3",
+		create:     "INSERT INTO memory_record (repo, issue, revision, due, data, acted) VALUES ($1, $2, $3 + 1, $4, $5, $6) ON CONFLICT DO NOTHING",
+		replace:    "UPDATE memory_record SET revision = $3 + 1, due = $4, data = $5, acted = $6 WHERE repo = $1 AND issue = $2",
 		due:        "SELECT issue, due FROM memory_record WHERE repo = $1 AND due IS NOT NULL ORDER BY due, issue",
+		acted:      "SELECT issue FROM memory_record WHERE repo = $1 AND acted > $2 ORDER BY acted, issue",
 		asides:     newAsides(d),
 	}
 }
@@ -76,7 +78,7 @@ func (s *Records) Save(ctx context.Context, r memory.Record) error {
 type Next struct {
 	Repo, Path      string
 	Issue, Revision int64  // Revision is that of the stored record
-	Due             any    // the parameter: milliseconds since 1970, or nil
+	Due, Acted      any    // the parameters: milliseconds since 1970, or nil
 	Data            []byte // with the next revision
 
 	name string // of the repository, as the caller spells it
@@ -91,6 +93,9 @@ func NextOf(r memory.Record) (n Next, err error) {
 	if at, ok := r.Due(); ok {
 		n.Due = at.UnixMilli()
 	}
+	if at, ok := r.Acted(); ok {
+		n.Acted = at.UnixMilli()
+	}
 	r.Revision++
 	n.Data, err = memory.Encode(r)
 	return n, err
@@ -99,7 +104,7 @@ func NextOf(r memory.Record) (n Next, err error) {
 // SaveIn stores a record in the transaction of the caller. It returns [memory.ErrConflict] if the stored
 // record has another revision.
 func (s *Records) SaveIn(tx Tx, r Next) error {
-	args := []any{r.Repo, r.Issue, r.Revision, r.Due, r.Data}
+	args := []any{r.Repo, r.Issue, r.Revision, r.Due, r.Data, r.Acted}
 	if r.Revision > 0 {
 		n, err := tx.Exec(s.update, args...)
 		if err == nil && n == 0 {
@@ -136,4 +141,18 @@ func (s *Records) Pending(ctx context.Context, repo string) (list []memory.Due, 
 		}, strings.ToLower(repo))
 	})
 	return list, err == nil, Wrap("list due issues", err)
+}
+
+// Acted implements memory.Agenda.
+func (s *Records) Acted(ctx context.Context, repo string, after time.Time) (list []memory.Due, complete bool, err error) {
+	if _, err := memory.Key(repo, 1); err != nil {
+		return nil, false, Wrap("list issues with new tasks", err)
+	}
+	list, err = Value(ctx, s.engine.ReadOne, func(tx Tx) ([]memory.Due, error) {
+		return All(tx, s.acted, func(r Row) (d memory.Due, err error) {
+			d.At = after.UTC()
+			return d, r.Scan(&d.Issue)
+		}, strings.ToLower(repo), after.UnixMilli())
+	})
+	return list, err == nil, Wrap("list issues with new tasks", err)
 }

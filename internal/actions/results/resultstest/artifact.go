@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // An Artifact is a finished artifact. [Server.Add] replaces zero fields by defaults: the artifact
@@ -22,6 +23,7 @@ type Artifact struct {
 	RepositoryID     int64
 	HeadRepositoryID int64
 	HeadBranch       string
+	CreatedAt        time.Time // zero: when it is added
 }
 
 // artifacts is the artifact service.
@@ -46,6 +48,9 @@ func (s *artifacts) add(a Artifact) int64 {
 	}
 	if a.Run == 0 {
 		a.Run = s.ids.next()
+	}
+	if a.CreatedAt.IsZero() {
+		a.CreatedAt = s.config.Now().UTC().Truncate(time.Second)
 	}
 	a.RepositoryID = cmp.Or(a.RepositoryID, s.config.RepositoryID)
 	a.HeadRepositoryID = cmp.Or(a.HeadRepositoryID, s.config.RepositoryID)
@@ -131,7 +136,7 @@ func (s *artifacts) create(r request, in struct {
 	}
 	made := &artifact{Artifact: Artifact{
 		ID: s.ids.next(), Name: in.Name, Run: r.job.Run, RepositoryID: s.config.RepositoryID,
-		HeadRepositoryID: r.job.HeadRepositoryID, HeadBranch: r.job.HeadBranch,
+		HeadRepositoryID: r.job.HeadRepositoryID, HeadBranch: r.job.HeadBranch, CreatedAt: s.config.Now().UTC().Truncate(time.Second),
 	}, maker: r.job, blob: s.storage.place()}
 	s.list = append(s.list, made)
 	return answer{fields: object{"ok": true, "signed_upload_url": s.storage.address(made.blob, "w")}}
@@ -247,7 +252,7 @@ func (a *artifact) json(root string) object {
 	return object{
 		"id": a.ID, "node_id": "MDg6QXJ0aWZhY3Q" + strconv.FormatInt(a.ID, 10), "name": a.Name, "size_in_bytes": len(a.Zip),
 		"url": root, "archive_download_url": root, "expired": a.Expired, "digest": sum,
-		"created_at": "2026-04-10T08:30:00Z", "expires_at": "2026-07-09T08:30:00Z", "updated_at": "2026-04-10T08:30:00Z",
+		"created_at": a.CreatedAt, "expires_at": a.CreatedAt.AddDate(0, 0, 90), "updated_at": a.CreatedAt,
 		"workflow_run": object{
 			"id": a.Run, "repository_id": a.RepositoryID, "head_repository_id": a.HeadRepositoryID,
 			"head_branch": a.HeadBranch, "head_sha": "ecc1de9e0a8ac3ee5a5fd2c3aa3ba0c1e3d7a9a1",

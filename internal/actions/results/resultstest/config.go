@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // Config configures a [Server]. The zero value is the repository org/repo with the
@@ -19,6 +20,8 @@ type Config struct {
 	// CamelCase makes the server answer with names like "signedUploadUrl" and with unquoted
 	// numbers. Without it names are like "signed_upload_url", and numbers are strings.
 	CamelCase bool
+	// Now is the service's clock; nil: it always shows 2026-04-10, 8:30 UTC.
+	Now func() time.Time
 	// Lenient lets a run replace an artifact whose upload was never finished.
 	Lenient bool
 }

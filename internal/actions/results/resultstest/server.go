@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/org/foreman-action/internal/testkit/loopback"
 )
@@ -60,6 +61,9 @@ func Start(c Config) (*Server, error) {
 	c.Repo = cmp.Or(c.Repo, "org/repo")
 	c.RepositoryID = cmp.Or(c.RepositoryID, 1001)
 	c.Branch = cmp.Or(c.Branch, "main")
+	if c.Now == nil {
+		c.Now = func() time.Time { return time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC) }
+	}
 	s := &Server{config: c, jobs: map[string]Job{}, denied: map[Denial]bool{}}
 	s.storage = &storage{ids: &s.ids, blobs: map[int64]*blob{}}
 	s.artifacts = &artifacts{config: c, ids: &s.ids, storage: s.storage, denied: s.denied}

@@ -1,0 +1,186 @@
+package memory
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/text"
+)
+
+// Outcomes are the track records of all pairs of a repository, in the record with the number
+// [Repository]. The zero value is empty.
+type Outcomes struct {
+	Pairs []Pair `json:"pairs,omitempty"` // sorted by their keys
+	// Judged is the time up to which all actions were judged; zero: none.
+	Judged time.Time `json:"judged,omitzero"`
+	// Counted are the outcomes of later actions that were counted already, because a person acted or because a
+	// run ended early: 12 hexadecimal digits for the issue and the pair, a space, and the Unix time of the action in seconds. Sorted
+	// by that time.
+	Counted []string `json:"counted,omitempty"`
+}
+
+// The bounds of Outcomes.
+const (
+	maxPairs     = 1000
+	maxPairBytes = 96 << 10 // bytes of all pairs in the stored form
+	maxCounted   = 600
+	keyDigits    = 12 // of an element of Outcomes.Counted
+)
+
+// Pair returns the track record of a pair; ok is false if there is none.
+func (o *Outcomes) Pair(k PairKey) (p Pair, ok bool) {
+	if o == nil {
+		return Pair{}, false
+	}
+	i, found := slices.BinarySearchFunc(o.Pairs, k.clip(), func(p Pair, k PairKey) int { return p.compare(k) })
+	if !found {
+		return Pair{}, false
+	}
+	return o.Pairs[i], true
+}
+
+// Count adds the outcome of an action of a pair, and reports whether it did. An
+// action up to Outcomes.Judged does not count again, and neither does a second one of the pair on the
+// same issue while the first is in Outcomes.Counted. name is as in [Pair]. More than 1,000 pairs are not kept: those without a permission whose last outcome is the
+// oldest are dropped.
+func (o *Outcomes) Count(k PairKey, name string, r Result, t Threshold) bool {
+	k = k.clip()
+	acted := clipTime(r.Acted)
+	if !acted.After(o.Judged) || o.has(k, r.Issue) {
+		return false
+	}
+	o.Counted = append(slices.Clone(o.Counted), fmt.Sprintf("%s %d", k.on(r.Issue), acted.Unix()))
+	slices.SortStableFunc(o.Counted, func(a, b string) int { return cmp.Compare(actedAt(a), actedAt(b)) })
+	o.Counted = o.Counted[max(0, len(o.Counted)-maxCounted):]
+	o.Pairs = slices.Clone(o.Pairs)
+	i, found := slices.BinarySearchFunc(o.Pairs, k, func(p Pair, k PairKey) int { return p.compare(k) })
+	if !found {
+		o.Pairs = slices.Insert(o.Pairs, i, Pair{PairKey: k})
+	}
+	o.Pairs[i].Name = clip(name, maxPairText)
+	o.Pairs[i].Count(r, t)
+	o.trim()
+	return true
+}
+
+// Reset begins a new period of a pair whose period began before a time.
+func (o *Outcomes) Reset(k PairKey, at time.Time) {
+	i, found := slices.BinarySearchFunc(o.Pairs, k.clip(), func(p Pair, k PairKey) int { return p.compare(k) })
+	if at = clipTime(at); found && o.Pairs[i].Since.Before(at) {
+		o.Pairs = slices.Clone(o.Pairs)
+		o.Pairs[i].lose(at, "the policy resets it")
+	}
+}
+
+// Advance records that all actions up to a time were judged. An earlier time than before changes
+// nothing.
+func (o *Outcomes) Advance(to time.Time) {
+	if to = clipTime(to); !to.After(o.Judged) {
+		return
+	}
+	o.Judged = to
+	o.Counted = slices.DeleteFunc(slices.Clone(o.Counted), func(s string) bool { return actedAt(s) < to.Unix() })
+	if len(o.Counted) == 0 {
+		o.Counted = nil
+	}
+}
+
+// has reports whether Counted has an outcome of a pair on an issue.
+func (o *Outcomes) has(k PairKey, issue int) bool {
+	key := k.on(issue)
+	return slices.ContainsFunc(o.Counted, func(s string) bool { return strings.HasPrefix(s, key) })
+}
+
+// on returns the digits in Outcomes.Counted for an issue.
+func (k PairKey) on(issue int) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{strconv.Itoa(issue), k.Source, k.Action, k.Value}, "\x00")))
+	return hex.EncodeToString(sum[:keyDigits/2])
+}
+
+// actedAt returns the time in an element of Outcomes.Counted; 0 if it has another form.
+func actedAt(s string) int64 {
+	_, at, _ := strings.Cut(s, " ")
+	n, err := strconv.ParseInt(at, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func (k PairKey) compare(other PairKey) int {
+	return cmp.Or(cmp.Compare(k.Source, other.Source), cmp.Compare(k.Action, other.Action), cmp.Compare(k.Value, other.Value))
+}
+
+func (k PairKey) clip() PairKey {
+	return PairKey{clip(k.Source, maxPairText), clip(k.Action, maxPairText), clip(k.Value, maxPairText)}
+}
+
+// trim drops pairs until they are within their bounds.
+func (o *Outcomes) trim() {
+	most := 0
+	for _, p := range o.Pairs {
+		most += p.maxRoom()
+	}
+	if len(o.Pairs) <= maxPairs && most <= maxPairBytes {
+		return // encoding all pairs for each outcome would be slow
+	}
+	sizes := roomOf(o.Pairs)
+	for len(o.Pairs) > maxPairs || sizes.sum() > maxPairBytes {
+		i := o.dispensable()
+		o.Pairs, sizes = slices.Delete(o.Pairs, i, i+1), slices.Delete(sizes, i, i+1)
+	}
+}
+
+// dispensable returns the index of the pair to drop first.
+func (o *Outcomes) dispensable() int {
+	first := 0
+	for i, p := range o.Pairs {
+		f := o.Pairs[first]
+		if p.Granted.IsZero() != f.Granted.IsZero() {
+			if p.Granted.IsZero() {
+				first = i
+			}
+			continue
+		}
+		if p.At.Before(f.At) {
+			first = i
+		}
+	}
+	return first
+}
+
+// countedPattern is the form of the elements of Outcomes.Counted.
+var countedPattern = text.Regexp(`^[0-9a-f]{12} -?[0-9]{1,12}$`)
+
+// check verifies the bounds of the outcomes.
+func (o *Outcomes) check() error {
+	switch {
+	case o == nil:
+		return nil
+	case len(o.Pairs) > maxPairs || len(o.Counted) > maxCounted:
+		return fmt.Errorf("it has %d pairs and %d counted outcomes, more than %d or %d", len(o.Pairs), len(o.Counted), maxPairs, maxCounted)
+	case !storable(o.Judged):
+		return errors.New("the time up to which actions were judged is out of range")
+	case slices.ContainsFunc(o.Counted, func(s string) bool { return !countedPattern().MatchString(s) }):
+		return errors.New("a counted outcome has another form")
+	}
+	for i, p := range o.Pairs {
+		if err := p.check(); err != nil {
+			return err
+		}
+		if i > 0 && o.Pairs[i-1].compare(p.PairKey) >= 0 {
+			return errors.New("the pairs are not sorted, or one is there twice")
+		}
+	}
+	if size := roomOf(o.Pairs).sum(); size > maxPairBytes {
+		return fmt.Errorf("the pairs take %d bytes, more than %d", size, maxPairBytes)
+	}
+	return nil
+}

@@ -1,0 +1,292 @@
+package memory
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// An Outcome is what became of an action that was carried out or proposed.
+type Outcome string
+
+// The outcomes. Kept and accepted ones count for a pair, undone and rejected ones against it. The
+// others are only listed.
+const (
+	OutcomeKept     Outcome = "kept"     // it holds, and a person who could have undone it was there
+	OutcomeUndone   Outcome = "undone"   // a person undid it
+	OutcomeAccepted Outcome = "accepted" // a person accepted the proposal
+	OutcomeRejected Outcome = "rejected" // a person rejected the proposal
+	OutcomeExpired  Outcome = "expired"  // nobody answered the proposal in time, or it was overtaken
+	OutcomeUnjudged Outcome = "unjudged" // nobody can tell: the issue is gone, or no such person was there
+)
+
+func outcomes() []Outcome {
+	return []Outcome{OutcomeKept, OutcomeUndone, OutcomeAccepted, OutcomeRejected, OutcomeExpired, OutcomeUnjudged}
+}
+
+// judged reports whether an outcome counts, and whether it counts for the pair.
+func (o Outcome) judged() (counts, right bool) {
+	switch o {
+	case OutcomeKept, OutcomeAccepted:
+		return true, true
+	case OutcomeUndone, OutcomeRejected:
+		return true, false
+	case OutcomeExpired, OutcomeUnjudged:
+	}
+	return false, false
+}
+
+// A Pair is the track record of one kind of action of one source in a repository. It decides whether
+// the action is carried out or proposed; see [Pair.Count]. The counts are those of the current period,
+// which begins with the first outcome, and anew whenever the permission is lost.
+type Pair struct {
+	PairKey
+	// Name is the id of the rule when the last outcome was counted, for people; empty for an agent.
+	Name string `json:"name,omitempty"`
+
+	Since time.Time `json:"since"` // time of the first action of the period; UTC
+	At    time.Time `json:"at"`    // when the last outcome became known; UTC
+	Tally
+	// Last are the last judged outcomes of the period, at most ten, the newest at the end: 'k' counts for
+	// the pair, 'u' against it.
+	Last string `json:"last,omitempty"`
+	// Undoings are the issues of the last outcomes that count against the pair, at most five, the newest at
+	// the end.
+	Undoings []int `json:"undoings,omitempty"`
+	// Authors count the right outcomes by the author of the issue, while the pair has no permission: an
+	// author of many issues must not earn it alone.
+	Authors []AuthorCount `json:"authors,omitempty"`
+
+	Granted time.Time `json:"granted,omitzero"` // since when the action is carried out; zero: it is proposed
+	Lost    time.Time `json:"lost,omitzero"`    // when the permission was lost last; zero: never
+	Why     string    `json:"why,omitempty"`    // why it was lost; empty: never
+	Before  Tally     `json:"before,omitzero"`  // of all earlier periods
+}
+
+// A PairKey identifies a pair.
+type PairKey struct {
+	// Source is "rule:" and the digest of the rule, or "agent:" and the agent's name and version.
+	Source string `json:"source"`
+	Action string `json:"action"`          // such as protocol.ActionAddLabel
+	Value  string `json:"value,omitempty"` // such as the label, folded; empty: all values together
+}
+
+// A Result is the outcome of one action.
+type Result struct {
+	Outcome Outcome
+	Issue   int
+	Author  string    // login of the issue's author; empty: a deleted account
+	Acted   time.Time // when the action was carried out, or its proposal ended
+	At      time.Time // when the outcome became known
+}
+
+// A Tally counts outcomes.
+type Tally struct {
+	Kept     int `json:"kept,omitempty"`
+	Undone   int `json:"undone,omitempty"`
+	Accepted int `json:"accepted,omitempty"`
+	Rejected int `json:"rejected,omitempty"`
+	Expired  int `json:"expired,omitempty"`
+	Unjudged int `json:"unjudged,omitempty"`
+}
+
+// An AuthorCount is the number of right outcomes on issues of one author.
+type AuthorCount struct {
+	Author string `json:"author"` // eight hexadecimal digits of the SHA-256 of the login in lower case
+	N      int    `json:"n"`      // from 1 to 3
+}
+
+// A Threshold is the proof that a pair needs.
+type Threshold struct {
+	Bound float64 // least [Bound] of the right ones among the judged, from 0 to 1
+	Of    int     // least number of judged outcomes, from 1
+}
+
+const (
+	// maxPerAuthor is how many right outcomes on issues of one author count while a pair earns its
+	// permission.
+	maxPerAuthor = 3
+	// lastJudged is the number of outcomes in Pair.Last, and maxUndone how many of them against the pair
+	// end its permission. Three of ten would end that of a source which is right in 95 % of cases in half
+	// of all years; four do so in 8 % of 300 judged outcomes.
+	lastJudged = 10
+	maxUndone  = 4
+	// slack is how far below the threshold the bound may fall before the permission ends.
+	slack       = 0.1
+	maxAuthors  = 70 // of Pair.Authors; the first ones are dropped. It is a third of the largest Threshold.Of
+	maxUndoings = 5  // in Pair.Undoings
+
+	authorDigits = 8
+	maxPairText  = 200 // bytes of a text of a pair
+)
+
+// Judged returns how many outcomes count, and how many of them count for the pair.
+func (t Tally) Judged() (judged, right int) {
+	right = plus(t.Kept, t.Accepted)
+	return plus(right, plus(t.Undone, t.Rejected)), right
+}
+
+// count returns the counter of an outcome; nil for an unknown one.
+func (t *Tally) count(o Outcome) *int {
+	switch o {
+	case OutcomeKept:
+		return &t.Kept
+	case OutcomeUndone:
+		return &t.Undone
+	case OutcomeAccepted:
+		return &t.Accepted
+	case OutcomeRejected:
+		return &t.Rejected
+	case OutcomeExpired:
+		return &t.Expired
+	case OutcomeUnjudged:
+		return &t.Unjudged
+	}
+	return nil
+}
+
+// add adds the counts of another tally.
+func (t *Tally) add(other Tally) {
+	for _, o := range outcomes() {
+		n := t.count(o)
+		*n = plus(*n, *other.count(o))
+	}
+}
+
+// Bound returns the lower end of the one-sided 95 % confidence interval of a share of right outcomes,
+// by Wilson's score interval without continuity correction; 0 if nothing was judged.
+// https://www.itl.nist.gov/div898/handbook/prc/section2/prc241.htm
+func Bound(right, judged int) float64 {
+	if judged <= 0 {
+		return 0
+	}
+	const z = 1.6448536269514722 // the 95 % quantile of the normal distribution
+	n := float64(judged)
+	share := float64(right) / n
+	return max(0, (share+z*z/(2*n)-z*math.Sqrt(share*(1-share)/n+z*z/(4*n*n)))/(1+z*z/n))
+}
+
+// Earned reports whether the action is carried out. The permission was earned by an earlier threshold:
+// if the policy has become stricter, the record must meet the new threshold, less the slack.
+func (p Pair) Earned(t Threshold) bool {
+	judged, right := p.Judged()
+	return !p.Granted.IsZero() && judged >= t.Of && Bound(right, judged) >= t.Bound-slack
+}
+
+// Count adds the outcome of one action.
+//
+// The pair gets its permission when the threshold is met by outcomes on issues of enough authors: at
+// least Of/3, each with at most three right outcomes that count. It loses the permission when four of the last
+// ten judged outcomes count against it, or when the bound is 0.1 below the threshold. Then a new period
+// begins, with nothing counted.
+func (p *Pair) Count(r Result, t Threshold) {
+	at, acted := clipTime(r.At), clipTime(r.Acted)
+	if p.Since.IsZero() || acted.Before(p.Since) {
+		p.Since = acted
+	}
+	p.At = at
+	counts, right := r.Outcome.judged()
+	if right && p.Granted.IsZero() && !p.counts(r.Author) {
+		r.Outcome, counts = OutcomeUnjudged, false
+	}
+	if n := p.count(r.Outcome); n != nil {
+		*n = plus(*n, 1)
+	}
+	if !counts {
+		return
+	}
+	if !right {
+		p.Undoings = append(slices.Clone(p.Undoings), r.Issue)
+		p.Undoings = p.Undoings[max(0, len(p.Undoings)-maxUndoings):]
+	}
+	mark := "u"
+	if right {
+		mark = "k"
+	}
+	p.Last += mark
+	p.Last = p.Last[max(0, len(p.Last)-lastJudged):]
+	judged, good := p.Judged()
+	bound := Bound(good, judged)
+	switch {
+	case p.Granted.IsZero():
+		if judged >= t.Of && bound >= t.Bound && len(p.Authors)*maxPerAuthor >= t.Of {
+			p.Granted, p.Authors = at, nil
+		}
+	case strings.Count(p.Last, "u") >= maxUndone:
+		p.lose(at, fmt.Sprintf("people undid or rejected %d of the last %d", maxUndone, len(p.Last)))
+	case bound < t.Bound-slack:
+		p.lose(at, fmt.Sprintf("%d of %d were right, bound %.2f", good, judged, bound))
+	}
+}
+
+// counts reports whether one more right outcome on an issue of an author counts, and counts it.
+func (p *Pair) counts(author string) bool {
+	sum := sha256.Sum256([]byte(strings.ToLower(author)))
+	author = hex.EncodeToString(sum[:authorDigits/2])
+	i := slices.IndexFunc(p.Authors, func(a AuthorCount) bool { return a.Author == author })
+	if i >= 0 && p.Authors[i].N >= maxPerAuthor {
+		return false
+	}
+	p.Authors = slices.Clone(p.Authors)
+	if i >= 0 {
+		p.Authors[i].N++
+		return true
+	}
+	if len(p.Authors) == maxAuthors {
+		p.Authors = slices.Delete(p.Authors, 0, 1)
+	}
+	p.Authors = append(p.Authors, AuthorCount{author, 1})
+	return true
+}
+
+// lose ends the permission and the period.
+func (p *Pair) lose(at time.Time, why string) {
+	p.Before.add(p.Tally)
+	*p = Pair{PairKey: p.PairKey, Name: p.Name, Since: at, At: at, Undoings: p.Undoings, Lost: at, Why: clip(why, maxShort), Before: p.Before}
+}
+
+// maxRoom returns an upper bound of the size of the pair in the stored form.
+func (p Pair) maxRoom() int {
+	const (
+		escaped = 6    // a byte of a text at most
+		author  = 60   // of Authors
+		issue   = 20   // of Undoings
+		others  = 1200 // the names, counts and times
+	)
+	return escaped*(len(p.Source)+len(p.Action)+len(p.Value)+len(p.Name)+len(p.Why)) + author*len(p.Authors) + issue*len(p.Undoings) + others
+}
+
+// check verifies the bounds of a pair.
+func (p Pair) check() error {
+	switch {
+	case !within(maxPairText, p.Source, p.Action, p.Value, p.Name) || !short(p.Why) || p.Source == "" || p.Action == "":
+		return errors.New("a pair has no source or action, or a text that is too long")
+	case !storable(p.Since) || !storable(p.At) || !storable(p.Granted) || !storable(p.Lost):
+		return errors.New("a time of a pair is out of range")
+	case len(p.Last) > lastJudged || strings.Trim(p.Last, "ku") != "":
+		return fmt.Errorf("the last outcomes of a pair are %q", clip(p.Last, 60))
+	case len(p.Authors) > maxAuthors:
+		return fmt.Errorf("a pair counts %d authors, more than %d", len(p.Authors), maxAuthors)
+	}
+	if len(p.Undoings) > maxUndoings || slices.ContainsFunc(p.Undoings, func(n int) bool { return n < 1 || n > maxCount }) {
+		return errors.New("the undoings of a pair are too many, or a number is out of range")
+	}
+	for _, a := range p.Authors {
+		if len(a.Author) != authorDigits || a.N < 1 || a.N > maxPerAuthor {
+			return errors.New("an author of a pair is out of range")
+		}
+	}
+	for _, t := range []Tally{p.Tally, p.Before} {
+		for _, o := range outcomes() {
+			if n := *t.count(o); n < 0 || n > maxCount {
+				return errors.New("a count of a pair is out of range")
+			}
+		}
+	}
+	return nil
+}

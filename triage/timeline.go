@@ -46,6 +46,7 @@ type TimelineEvent struct {
 	Body     string    // for commented
 	URL      string    // for commented: the web page, for humans
 	Edited   time.Time // for commented: the last edit of the text; zero if not reported
+	Hidden   bool      // for commented: shown only after a click, such as an outdated one
 	// Intends means that the host reports intents for the issue: the event has the property, even if
 	// the event itself has no intent. See effect.Intent.
 	Intends bool

@@ -139,6 +139,7 @@ func decodeTimelineEvent(raw json.RawMessage) (triage.TimelineEvent, bool) {
 	case "commented":
 		e.Association = rest.Text(in["author_association"])
 		e.Body, e.URL, e.Edited = rest.Text(in["body"]), rest.Text(in["html_url"]), parseTime(rest.Text(in["updated_at"]))
+		e.Hidden = len(in["minimized"]) > 0 && string(in["minimized"]) != "null"
 	}
 	return e, true
 }

@@ -28,11 +28,11 @@ func (h History) Human(e triage.TimelineEvent) bool {
 	return !h.Ours(e) && e.ActorType != "Bot" && !strings.HasSuffix(e.Actor, "[bot]")
 }
 
-// fromForm reports whether an issue form or a template caused an event together with the issue.
+// FromForm reports whether an issue form or a template caused an event together with the issue.
 // GitHub names the author as the actor, even if the author has no permission to label or assign. An
 // author with that permission may have made the change by hand, except on an issue that was opened
 // through a form, because the form sets its labels and assignees.
-func (h History) fromForm(e triage.TimelineEvent) bool {
+func (h History) FromForm(e triage.TimelineEvent) bool {
 	switch e.Kind {
 	case "labeled", "assigned", "milestoned", "issue_type_added":
 	default:
@@ -102,7 +102,7 @@ func (h History) Override(kind, did string, match func(triage.TimelineEvent) boo
 	switch {
 	case !found && !h.Complete:
 		return "the timeline of the issue is too long to find people's changes"
-	case !found || kind != "" && e.Kind != kind || !h.Human(e) || h.fromForm(e):
+	case !found || kind != "" && e.Kind != kind || !h.Human(e) || h.FromForm(e):
 		return ""
 	}
 	return fmt.Sprintf("%s %s on %s; Foreman does not override people (override_humans)", Who(e), did, e.At.UTC().Format(time.DateOnly))

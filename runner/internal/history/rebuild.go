@@ -128,7 +128,7 @@ func HumanChanges(h History) []memory.Change {
 	var list []memory.Change
 	for _, e := range h.Events {
 		typ, values, ok := ActionOf(e)
-		if !ok || !h.Human(e) || h.fromForm(e) || e.Kind == "commented" {
+		if !ok || !h.Human(e) || h.FromForm(e) || e.Kind == "commented" {
 			continue
 		}
 		list = append(list, memory.Change{At: e.At, Type: typ, Values: values, By: e.Actor})

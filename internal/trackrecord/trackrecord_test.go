@@ -1,0 +1,89 @@
+package trackrecord_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/trackrecord"
+	"github.com/org/foreman-action/memory"
+)
+
+var update = flag.Bool("update", false, "rewrite the wanted reports")
+
+var now = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+
+// outcomes returns the outcomes of a year: a rule that earned its permission, one that lost it, an agent with
+// a hostile name, and a rule that only proposed.
+func outcomes() *memory.Outcomes {
+	o := &memory.Outcomes{Judged: now.AddDate(0, 0, -14)}
+	n := 0
+	count := func(source, name, action, value, list string) {
+		for _, c := range list {
+			n++
+			at := now.AddDate(0, 0, -10).Add(time.Duration(n) * time.Minute)
+			o.Count(memory.PairKey{Source: source, Action: action, Value: value}, name, memory.Result{
+				Outcome: map[rune]memory.Outcome{'k': memory.OutcomeKept, 'u': memory.OutcomeUndone, 'a': memory.OutcomeAccepted, 'r': memory.OutcomeRejected, 'e': memory.OutcomeExpired, '-': memory.OutcomeUnjudged}[c],
+				Issue:   n, Author: fmt.Sprint(n), Acted: at, At: at,
+			}, memory.Threshold{Bound: 0.85, Of: 20})
+		}
+	}
+	count("rule:00000000000000aa", "crash", "add_label", "bug", "kkkkkkkkkkkkkaakakkkk-e")
+	count("rule:00000000000000bb", "stale", "close_issue", "", "kkkkkkkkkkkkkkkkkkkkkkkkukuukuk")
+	count("agent:triage|<b>@1.2", "", "add_label", "needs\x1b[31m info", "kkr")
+	count("rule:00000000000000cc", "docs", "add_label", "docs", "eee")
+	return o
+}
+
+// TestReport compares the three forms with files.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	state := func(p memory.Pair) string {
+		switch {
+		case p.Name == "docs":
+			return trackrecord.Trusted
+		case p.Earned(memory.Threshold{Bound: 0.85, Of: 20}):
+			return trackrecord.Applied
+		}
+		return trackrecord.Proposed
+	}
+	all := trackrecord.New(outcomes(), trackrecord.Options{Repo: "org/repo", Memory: "artifact", Web: "https://github.com", Now: now, State: state})
+	for name, r := range map[string]trackrecord.Report{
+		"all":      all,
+		"none":     trackrecord.New(nil, trackrecord.Options{Repo: "org/repo", Memory: "file", Now: now, State: state}),
+		"unearned": trackrecord.New(outcomes(), trackrecord.Options{Repo: "org/repo", Memory: "server", Now: now}),
+		"since":    trackrecord.New(outcomes(), trackrecord.Options{Repo: "org/repo", Memory: "server", Now: now, Since: now.AddDate(0, 0, -1)}),
+	} {
+		data, err := json.MarshalIndent(r, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name+".json", string(data)+"\n")
+		golden(t, name+".txt", r.Text())
+		golden(t, name+".md", r.Markdown())
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}

@@ -1,0 +1,299 @@
+package judge
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/triage"
+)
+
+// A Host reads issues.
+type Host interface {
+	Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, error)
+	Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error)
+}
+
+// A Pass judges the actions of a repository that are old enough.
+type Pass struct {
+	Repo  triage.Repo
+	Store memory.Agenda
+	Host  Host
+	Bot   string        // our login
+	After time.Duration // how long people have to undo an action
+	Now   time.Time
+	// Threshold returns the proof that a pair needs; see [memory.Pair.Count].
+	Threshold func(action string) memory.Threshold
+	// Reset returns the time before which outcomes of a pair do not count; zero: all count. name is as in
+	// [memory.Pair].
+	Reset func(k memory.PairKey, name string) time.Time
+	// Reads is the most calls to GitHub for reading. Loading a record counts LoadCost calls.
+	Reads, LoadCost int
+	// Stop reports whether the pass must end before it reads another issue; nil: it never must.
+	Stop func() bool
+	Warn func(format string, args ...any)
+}
+
+// A Summary is the result of a pass.
+type Summary struct {
+	Judged  int // actions with an outcome that was counted
+	Undone  int // part of Judged
+	Waiting int // issues with actions that are old enough, which were left for the next pass
+	Reads   int
+}
+
+// callsPerIssue are the calls to read an issue and its timeline, which usually has one page.
+const callsPerIssue = 2
+
+// saveEvery is the number of issues after which the outcomes are saved.
+const saveEvery = 20
+
+// Run judges the actions since the last pass, the oldest first. It saves the outcomes in the record of the
+// repository. If it ends early, the next pass continues where it ended.
+func (p Pass) Run(ctx context.Context) (s Summary, err error) {
+	repo := p.Repo.Owner + "/" + p.Repo.Name
+	r, err := p.Store.Load(ctx, repo, memory.Repository)
+	if err != nil && !errors.Is(err, memory.ErrNotFound) && !errors.Is(err, memory.ErrBroken) {
+		return s, fmt.Errorf("read the outcomes: %w", err)
+	}
+	since := time.Time{}
+	if r.Outcomes != nil {
+		since = r.Outcomes.Judged
+	}
+	due := p.Now.Add(-p.After)
+	if !due.After(since) {
+		return s, nil
+	}
+	list, complete, err := p.candidates(ctx, repo, since, due)
+	if err != nil {
+		return s, fmt.Errorf("list the issues with actions: %w", err)
+	}
+	if !complete {
+		p.Warn("memory: not all records could be searched for actions to judge; some stay unjudged")
+	}
+	var found []counted
+	save := func(to time.Time) error {
+		if len(found) == 0 && !to.After(since) {
+			return nil
+		}
+		n, undone, err := p.count(ctx, repo, found, to)
+		s.Judged, s.Undone, found = s.Judged+n, s.Undone+undone, nil
+		return err
+	}
+	for i, d := range list {
+		if s.Reads+p.LoadCost+callsPerIssue > p.Reads || ctx.Err() != nil || p.Stop != nil && p.Stop() {
+			s.Waiting = len(list) - i
+			return s, save(d.At.Add(-time.Millisecond))
+		}
+		acts, reads, err := p.issue(ctx, repo, d.Issue, since, due)
+		s.Reads += reads
+		if err != nil {
+			s.Waiting = len(list) - i
+			return s, errors.Join(fmt.Errorf("judge the actions on #%d: %w", d.Issue, err), save(d.At.Add(-time.Millisecond)))
+		}
+		found = append(found, acts...)
+		if (i+1)%saveEvery == 0 && i+1 < len(list) {
+			if err := save(list[i+1].At.Add(-time.Millisecond)); err != nil {
+				return s, err
+			}
+		}
+	}
+	return s, save(due)
+}
+
+// candidates returns the issues that may have actions to judge, by the time of their first one.
+func (p Pass) candidates(ctx context.Context, repo string, since, due time.Time) ([]memory.Due, bool, error) {
+	all, complete, err := p.Store.Acted(ctx, repo, since)
+	if err != nil {
+		return nil, false, err
+	}
+	var list []memory.Due
+	for _, d := range all {
+		if p.LoadCost == 0 { // the store names no exact time, and loading is cheap
+			r, err := p.Store.Load(ctx, repo, d.Issue)
+			at, ok := r.FirstAfter(since)
+			if err != nil || !ok {
+				complete = complete && (err == nil || errors.Is(err, memory.ErrNotFound))
+				continue
+			}
+			d.At = at
+		}
+		if !d.At.After(due) {
+			list = append(list, d)
+		}
+	}
+	memory.SortDue(list)
+	return list, complete, nil
+}
+
+// A counted is the outcome of an action that is to be counted.
+type counted struct {
+	key  memory.PairKey
+	name string
+	memory.Result
+}
+
+// issue returns the outcomes of the actions on an issue in a period, and the number of calls. An issue that
+// cannot be read for good has outcomes that nobody can tell.
+func (p Pass) issue(ctx context.Context, repo string, n int, since, due time.Time) (list []counted, reads int, err error) {
+	r, err := p.Store.Load(ctx, repo, n)
+	reads = p.LoadCost
+	switch {
+	case errors.Is(err, memory.ErrNotFound), errors.Is(err, memory.ErrBroken):
+		return nil, reads, nil
+	case err != nil:
+		return nil, reads, err
+	}
+	acts := actsOf(r, since, due)
+	if len(acts) == 0 {
+		return nil, reads, nil
+	}
+	ref := triage.Ref{Owner: p.Repo.Owner, Repo: p.Repo.Name, Number: n}
+	h := history.History{Bot: p.Bot}
+	snapshot, err := p.Host.Issue(ctx, ref)
+	reads++
+	gone := errors.Is(err, triage.ErrGone) || errors.Is(err, triage.ErrNotFound)
+	if err == nil {
+		h.Issue = snapshot.Issue
+		h.Timeline, err = p.Host.Timeline(ctx, ref)
+		reads++
+		gone = errors.Is(err, triage.ErrGone) || errors.Is(err, triage.ErrNotFound)
+	}
+	if err != nil && !gone {
+		return nil, reads, err
+	}
+	for _, a := range acts {
+		c := counted{key: a.key, name: a.name, Result: memory.Result{Issue: n, Author: h.Issue.Author, Acted: a.At, At: p.Now}}
+		c.Outcome = p.outcome(h, a, gone)
+		list = append(list, c)
+	}
+	return list, reads, nil
+}
+
+// outcome returns the outcome of an action that is old enough.
+func (p Pass) outcome(h history.History, a act, gone bool) memory.Outcome {
+	switch {
+	case a.known != "" && a.known != memory.OutcomeAccepted:
+		return a.known
+	case gone:
+		return cmp.Or(a.known, memory.OutcomeUnjudged)
+	}
+	v, ok := Judge(h, a.Act, p.After, p.Now)
+	switch {
+	case ok && v.Outcome == memory.OutcomeUndone:
+		return v.Outcome
+	case a.known != "":
+		return a.known
+	case !ok: // the clock was set back
+		return memory.OutcomeUnjudged
+	}
+	return v.Outcome
+}
+
+// count adds outcomes to the record of the repository, and returns how many were counted, and how many of them count
+// against their pair. All actions up to a time were judged.
+func (p Pass) count(ctx context.Context, repo string, list []counted, to time.Time) (n, undone int, err error) {
+	_, err = memory.Update(context.WithoutCancel(ctx), p.Store, repo, memory.Repository, func(r *memory.Record) error {
+		n, undone = 0, 0
+		var o memory.Outcomes
+		if r.Outcomes != nil {
+			o = *r.Outcomes
+		}
+		for _, c := range list {
+			from := p.Reset(c.key, c.name)
+			o.Reset(c.key, from)
+			if c.Acted.Before(from) || !o.Count(c.key, c.name, c.Result, p.Threshold(c.key.Action)) {
+				continue
+			}
+			n++
+			if c.Outcome == memory.OutcomeUndone || c.Outcome == memory.OutcomeRejected {
+				undone++
+			}
+		}
+		o.Advance(to)
+		r.Outcomes = &o
+		return nil
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("save the outcomes: %w", err)
+	}
+	return n, undone, nil
+}
+
+// An act is an Act of a pair. known is the outcome that people's answer decided; empty: none.
+type act struct {
+	Act
+
+	key   memory.PairKey
+	name  string
+	known memory.Outcome
+}
+
+// actsOf returns the actions of a record that have a track record, and became due in a period: one for each
+// pair. People's answer to a proposal counts before what they did later, and else the first action. A pair that
+// acted on the issue before the period has an outcome already.
+func actsOf(r memory.Record, since, due time.Time) []act {
+	var answered, list []act
+	for _, p := range r.Proposals {
+		known := answer(p.State)
+		if p.Pair == "" || known == "" {
+			continue
+		}
+		for _, item := range p.Actions() {
+			done := memory.NewAction(0, item)
+			done.Result = triage.Done
+			for _, a := range Acts(done, p.Ended) {
+				answered = append(answered, act{Act: a, key: KeyOf(p.Pair, a), name: p.Source, known: known})
+			}
+		}
+	}
+	for _, t := range r.Tasks {
+		for _, action := range t.Actions {
+			for _, a := range Acts(action, t.At) {
+				if action.Pair != "" {
+					list = append(list, act{Act: a, key: KeyOf(action.Pair, a), name: action.Rule})
+				}
+			}
+		}
+	}
+	byTime := func(a, b act) int { return a.At.Compare(b.At) }
+	slices.SortStableFunc(answered, byTime)
+	slices.SortStableFunc(list, byTime)
+	seen := map[memory.PairKey]bool{}
+	return slices.DeleteFunc(append(answered, list...), func(a act) bool {
+		again := seen[a.key]
+		seen[a.key] = true
+		return again || !a.At.After(since) || a.At.After(due)
+	})
+}
+
+// answer returns the outcome of a proposal that ended; empty for one that waits.
+func answer(s memory.ProposalState) memory.Outcome {
+	switch s {
+	case memory.Accepted:
+		return memory.OutcomeAccepted
+	case memory.Rejected:
+		return memory.OutcomeRejected
+	case memory.Expired, memory.Overtaken:
+		return memory.OutcomeExpired
+	case memory.Pending:
+	}
+	return ""
+}
+
+// KeyOf returns the pair of an act by a source. People's logins are not part of a pair.
+func KeyOf(source string, a Act) memory.PairKey {
+	k := memory.PairKey{Source: source, Action: a.Type}
+	switch a.Type {
+	case protocol.ActionAddLabel, protocol.ActionRemoveLabel, protocol.ActionSetMilestone, protocol.ActionSetType:
+		k.Value = text.Fold(a.Value)
+	}
+	return k
+}

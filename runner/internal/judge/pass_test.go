@@ -1,0 +1,303 @@
+package judge_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/internal/judge"
+	"github.com/org/foreman-action/triage"
+)
+
+// A repository is a host whose issues were all labelled by Foreman. A person commented on those that are
+// not silent, and took the label off those that are wrong.
+type repository struct {
+	silent, wrong, gone map[int]bool
+	fails               int // number of the call that fails; 0: none
+	calls               int
+}
+
+var errDown = errors.New("the host is down")
+
+func (r *repository) call() error {
+	if r.calls++; r.calls == r.fails {
+		return errDown
+	}
+	return nil
+}
+
+func (r *repository) Issue(_ context.Context, ref triage.Ref) (triage.Snapshot, error) {
+	i := triage.Issue{Number: ref.Number, Author: fmt.Sprint("author-", ref.Number), Association: "NONE", State: "open", Labels: []string{"bug"}}
+	if r.wrong[ref.Number] {
+		i.Labels = nil
+	}
+	err := r.call()
+	if r.gone[ref.Number] {
+		err = triage.ErrGone
+	}
+	return triage.Snapshot{Issue: i}, err
+}
+
+func (r *repository) Timeline(_ context.Context, ref triage.Ref) (triage.Timeline, error) {
+	at := madeOn(ref.Number)
+	t := triage.Timeline{Complete: true, Events: []triage.TimelineEvent{{Kind: "labeled", Actor: bot, ActorType: "Bot", Label: "bug", At: at}}}
+	if r.wrong[ref.Number] {
+		t.Events = append(t.Events, triage.TimelineEvent{Kind: "unlabeled", Actor: "mona", ActorType: "User", Label: "bug", At: at.Add(time.Hour)})
+	}
+	if !r.silent[ref.Number] {
+		t.Events = append(t.Events, triage.TimelineEvent{Kind: "commented", Actor: "mona", ActorType: "User", Association: "MEMBER", At: at.Add(2 * time.Hour)})
+	}
+	return t, r.call()
+}
+
+// madeOn returns when Foreman labelled an issue: one issue a day.
+func madeOn(issue int) time.Time { return start.AddDate(0, 0, issue) }
+
+// store returns a memory in which Foreman labelled the issues 1 to n.
+func store(t *testing.T, n int) memory.Agenda {
+	t.Helper()
+	s := memory.New()
+	for issue := 1; issue <= n; issue++ {
+		change(t, s, issue, func(r *memory.Record) { r.Put(labelled(fmt.Sprint("task-", issue), madeOn(issue))) })
+	}
+	return s
+}
+
+func labelled(id string, at time.Time) memory.Task {
+	return memory.Task{ID: id, At: at, By: "rules", Actions: []memory.Action{
+		{Type: "add_label", Values: []string{"Bug"}, Rule: "crash", Pair: "rule:00ff", Result: triage.Done},
+	}}
+}
+
+func change(t *testing.T, s memory.Store, issue int, alter func(*memory.Record)) {
+	t.Helper()
+	if _, err := memory.Update(t.Context(), s, "org/repo", issue, func(r *memory.Record) error { alter(r); return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pass returns a pass a number of days after the start.
+func pass(s memory.Agenda, h judge.Host, day int) judge.Pass {
+	return judge.Pass{
+		Repo: triage.Repo{Owner: "org", Name: "repo"}, Store: s, Host: h, Bot: bot, After: 14 * 24 * time.Hour, Now: start.AddDate(0, 0, day),
+		Threshold: func(string) memory.Threshold { return memory.Threshold{Bound: 0.85, Of: 20} },
+		Reset:     func(memory.PairKey, string) time.Time { return time.Time{} },
+		Reads:     200, Warn: func(string, ...any) {},
+	}
+}
+
+// record returns the track record of the label "bug".
+func record(t *testing.T, s memory.Store) memory.Pair {
+	t.Helper()
+	r, err := s.Load(t.Context(), "org/repo", memory.Repository)
+	if err != nil && !errors.Is(err, memory.ErrNotFound) {
+		t.Fatal(err)
+	}
+	p, _ := r.Outcomes.Pair(memory.PairKey{Source: "rule:00ff", Action: "add_label", Value: "bug"})
+	return p
+}
+
+// TestPass judges the actions of each day fourteen days later.
+func TestPass(t *testing.T) {
+	t.Parallel()
+	s := store(t, 40)
+	h := &repository{silent: map[int]bool{3: true}, wrong: map[int]bool{7: true}, gone: map[int]bool{9: true}}
+	for day := range 60 {
+		sum, err := pass(s, h, day).Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 0
+		if issue := day - 14; issue >= 1 && issue <= 40 {
+			want = 1
+		}
+		if sum.Judged != want || sum.Waiting != 0 {
+			t.Errorf("day %d: got %+v, want %d judged", day, sum, want)
+		}
+	}
+	p := record(t, s)
+	if p.Kept != 37 || p.Undone != 1 || p.Unjudged != 2 || p.Name != "crash" || p.Granted.IsZero() {
+		t.Errorf("got %+v", p)
+	}
+	if h.calls != 79 { // the deleted issue has no timeline
+		t.Errorf("%d calls", h.calls)
+	}
+}
+
+// TestPassReads checks that the bound of reads leaves issues for the next pass, and that none is lost or
+// counted twice, whichever call fails.
+func TestPassReads(t *testing.T) {
+	t.Parallel()
+	for fails := range 90 {
+		s := store(t, 40)
+		h := &repository{wrong: map[int]bool{7: true}, fails: fails}
+		var waiting []int
+		failures := 0
+		for len(waiting) < 20 {
+			p := pass(s, h, 60)
+			p.Reads = 17
+			sum, err := p.Run(t.Context())
+			if err != nil {
+				failures++
+			}
+			waiting = append(waiting, sum.Waiting)
+			if sum.Reads > 17 {
+				t.Fatalf("%d reads", sum.Reads)
+			}
+			if sum.Waiting == 0 {
+				break
+			}
+		}
+		if got := record(t, s); got.Kept != 39 || got.Undone != 1 {
+			t.Fatalf("call %d fails: got %+v, waiting %v", fails, got.Tally, waiting)
+		}
+		if want := fails >= 1 && fails <= 80; want != (failures == 1) {
+			t.Errorf("call %d fails: %d failures", fails, failures)
+		}
+	}
+}
+
+// TestPassAgain checks that the same passes count nothing again, also after the clock was set back.
+func TestPassAgain(t *testing.T) {
+	t.Parallel()
+	s := store(t, 10)
+	for _, day := range []int{20, 20, 15, 22, 10, 30, 30} {
+		if _, err := pass(s, &repository{}, day).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p := record(t, s); p.Kept != 10 {
+		t.Errorf("got %+v", p)
+	}
+}
+
+// TestPassOncePerIssue checks that an issue counts once for a pair, however often the pair acts on it.
+func TestPassOncePerIssue(t *testing.T) {
+	t.Parallel()
+	s := store(t, 1)
+	for n := range 20 {
+		change(t, s, 1, func(r *memory.Record) { r.Put(labelled(fmt.Sprint(n), madeOn(1+n).Add(time.Hour))) })
+	}
+	for day := range 50 {
+		if _, err := pass(s, &repository{}, day).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p := record(t, s); p.Kept != 1 {
+		t.Errorf("got %+v", p)
+	}
+}
+
+// TestPassAnswers checks that answers to proposals are counted, and that an accepted proposal which a person
+// undid later counts against its pair.
+func TestPassAnswers(t *testing.T) {
+	t.Parallel()
+	s := memory.New()
+	states := map[int]memory.ProposalState{1: memory.Accepted, 2: memory.Rejected, 3: memory.Expired, 4: memory.Overtaken, 5: memory.Pending, 6: memory.Accepted}
+	for issue, state := range states {
+		change(t, s, issue, func(r *memory.Record) {
+			item, err := protocol.NewAction("add_label", map[string]any{"label": "bug"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, ok := r.Propose(memory.Proposal{
+				ID: fmt.Sprint(issue), At: madeOn(issue), Expires: madeOn(issue).AddDate(0, 0, 30), Source: "crash", Pair: "rule:00ff",
+				Action: item, Carrier: triage.CarrierComment, Confidence: protocol.ConfidenceHigh,
+			})
+			if !ok {
+				t.Fatal("not proposed")
+			}
+			if state != memory.Pending {
+				r.End(n, state, "mona", "", madeOn(issue))
+			}
+			if state == memory.Accepted {
+				r.Put(labelled("accepted", madeOn(issue)))
+			}
+		})
+	}
+	h := &repository{wrong: map[int]bool{6: true}, silent: map[int]bool{1: true}}
+	for _, day := range []int{10, 25, 40} {
+		if _, err := pass(s, h, day).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p := record(t, s); p.Accepted != 1 || p.Rejected != 1 || p.Expired != 2 || p.Undone != 1 || p.Kept != 0 {
+		t.Errorf("got %+v", p)
+	}
+}
+
+// TestPassReset checks that outcomes before the date of a reset do not count.
+func TestPassReset(t *testing.T) {
+	t.Parallel()
+	s := store(t, 30)
+	p := pass(s, &repository{}, 24)
+	if _, err := p.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p = pass(s, &repository{}, 60)
+	p.Reset = func(k memory.PairKey, name string) time.Time {
+		if k.Source != "rule:00ff" || name != "crash" {
+			t.Errorf("got %+v %s", k, name)
+		}
+		return madeOn(20)
+	}
+	if _, err := p.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := record(t, s); got.Kept != 11 || got.Before.Kept != 10 || !got.Granted.IsZero() {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestPassUnreadable checks that a record which cannot be decoded grants nothing and stops nothing.
+func TestPassUnreadable(t *testing.T) {
+	t.Parallel()
+	s := &unreadable{Agenda: store(t, 3), issue: 2}
+	if _, err := pass(s, &repository{}, 60).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p := record(t, s); p.Kept != 2 {
+		t.Errorf("got %+v", p)
+	}
+	s.issue = memory.Repository
+	if _, err := pass(s, &repository{}, 61).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "read the outcomes") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// An unreadable store has a record of a newer version.
+type unreadable struct {
+	memory.Agenda
+
+	issue int
+}
+
+func (u *unreadable) Load(ctx context.Context, repo string, issue int) (memory.Record, error) {
+	switch {
+	case issue != u.issue:
+	case issue == memory.Repository:
+		return memory.Record{}, memory.ErrNewer
+	default:
+		return memory.Record{}, memory.ErrBroken
+	}
+	return u.Agenda.Load(ctx, repo, issue)
+}
+
+// TestKeyOf checks what separates pairs.
+func TestKeyOf(t *testing.T) {
+	t.Parallel()
+	var got []string
+	for _, a := range []judge.Act{{Type: "add_label", Value: "Bug"}, {Type: "assign", Value: "mona"}, {Type: "close_issue"}, {Type: "set_type", Value: "Task"}, {Type: "lock", Value: "spam"}} {
+		k := judge.KeyOf("agent:bot", a)
+		got = append(got, strings.Join([]string{k.Source, k.Action, k.Value}, " "))
+	}
+	if want := []string{"agent:bot add_label bug", "agent:bot assign ", "agent:bot close_issue ", "agent:bot set_type task", "agent:bot lock "}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}

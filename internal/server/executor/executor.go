@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/org/foreman-action/config"
@@ -28,6 +29,7 @@ type Executor struct {
 	outages outages
 	panels  runner.Panels
 	slots   chan struct{} // holds an element for each decision that is being executed
+	full    atomic.Bool   // a pass found no free slot, so the end of an execution wakes the loop
 	loop    *supervisor.Loop
 	running sync.WaitGroup
 }
@@ -74,7 +76,10 @@ func (e *Executor) fetch(ctx context.Context, execute func(queue.Decision, time.
 	for {
 		free := e.takeSlots()
 		if free == 0 {
-			return nil // no free slots; the end of an execution wakes the loop
+			e.full.Store(true)
+			if free = e.takeSlots(); free == 0 {
+				return nil
+			}
 		}
 		leased, err := e.fetchUpTo(ctx, free, execute)
 		if err != nil || leased < free {
@@ -110,8 +115,12 @@ func (e *Executor) fetchUpTo(ctx context.Context, n int, execute func(queue.Deci
 	for _, dec := range list {
 		leased++
 		e.running.Go(func() {
-			defer e.loop.Wake() // the same issue may have another decision
-			defer func() { <-e.slots }()
+			defer func() {
+				<-e.slots
+				if e.full.Swap(false) {
+					e.loop.Wake() // the queue reports the next decision on the issue itself
+				}
+			}()
 			execute(dec, start)
 		})
 	}

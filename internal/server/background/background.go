@@ -154,6 +154,9 @@ func (s *Services) watch(ctx context.Context) error {
 				return errors.New("the queue's stream of changes ended")
 			}
 			s.changes.Beat()
+			if len(changes) >= cap(changes)-1 { // the channel was full, so other changes may have been lost
+				s.wakeAll()
+			}
 			if c.Agent == "" {
 				s.executor.Wake()
 			}

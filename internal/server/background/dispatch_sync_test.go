@@ -174,3 +174,41 @@ func TestSync(t *testing.T) {
 		})
 	}
 }
+
+// A deafQueue sends only the changes in its channel.
+type deafQueue struct {
+	queue.Queue
+	changes chan queue.Change
+}
+
+func (q deafQueue) Watch() (changes <-chan queue.Change, stop func()) { return q.changes, func() {} }
+
+// TestLostChanges checks that tasks and decisions do not wait for the next check if their changes were
+// lost, because the channel of changes was full.
+func TestLostChanges(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		const other = "http://other:9001"
+		d, changes := &decider{}, make(chan queue.Change, 1)
+		r.host.set("agent:9001", d.serve)
+		r.host.set("other:9001", d.serve)
+		r.o.Dispatch.Agents = func(a string) (dispatch.Agent, bool) { return dispatch.Agent{URL: a, Sync: true}, true }
+		r.q = deafQueue{r.q, changes}
+		r.enqueue(1, func(t *queue.Task) { t.Agent = other })
+		r.start()
+		time.Sleep(time.Second)
+		changes <- queue.Change{} // its decision; this also fills the channel
+		time.Sleep(10 * time.Second)
+		r.is(1, queue.Done)
+		time.Sleep(time.Second)
+		r.enqueue(2)
+		changes <- queue.Change{Agent: other}
+		time.Sleep(100 * time.Millisecond)
+		if d.asked() != 2 {
+			r.t.Errorf("asked for %d tasks", d.asked())
+		}
+		changes <- queue.Change{Agent: other}
+		time.Sleep(100 * time.Millisecond)
+		r.is(2, queue.Done)
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,9 @@ type Agent struct {
 	// Type is the kind of the agent. The text before its first "-" is that of the types of its tasks.
 	// Empty: issue-triage, which accepts the tasks of issues.
 	Type string
+	// Name is the agent's name in track records, at most 50 letters, digits, '.', '_' and '-'. Empty: its
+	// Type, and also the host of its URL if another agent of a repository has that name.
+	Name string
 	// Events are the only events that it accepts, such as "issues.labeled" or the type of tasks
 	// "issue.triage". Nil: those of its Type.
 	Events []string
@@ -38,6 +42,8 @@ type Agent struct {
 	Timeout     time.Duration // for the answer of an agent with Sync; 0: a minute
 }
 
+const maxAgentName = 50 // characters
+
 // withAgents returns the options with canonical addresses in Agents, or an error that names the field
 // that is wrong.
 func (o Options) withAgents() (Options, error) {
@@ -50,6 +56,8 @@ func (o Options) withAgents() (Options, error) {
 		}
 		a.Type = cmp.Or(a.Type, "issue-triage")
 		switch {
+		case len(a.Name) > maxAgentName || a.Name != protocol.ParseAgentVersion(a.Name):
+			return o, fmt.Errorf("harness: Agents[%d].Name: want at most %d letters, digits, '.', '_' and '-'", i, maxAgentName)
 		case a.Concurrency < 0:
 			return o, fmt.Errorf("harness: Agents[%d].Concurrency: want 0 or more", i)
 		case a.Timeout < 0:
@@ -117,6 +125,22 @@ func (o Options) agent(repo, canonical string) (Agent, bool) {
 		return Agent{}, false
 	}
 	return o.Agents[i], true
+}
+
+// recordName returns the name of an agent of a repository in track records. Two agents never have the same
+// one unless Name says so.
+func (o Options) recordName(a Agent, repo string) string {
+	if a.Name != "" {
+		return a.Name
+	}
+	shared := slices.ContainsFunc(o.Agents, func(other Agent) bool {
+		return other.canonical() != a.canonical() && cmp.Or(other.Name, other.Type) == a.Type && (other.Repos == nil || contains(other.Repos, repo))
+	})
+	u, err := url.Parse(a.canonical())
+	if !shared || err != nil {
+		return a.Type
+	}
+	return u.Host + "." + a.Type // the host first: a long name is cut at its end
 }
 
 // mayClose reports whether any agent of a repository may close issues.

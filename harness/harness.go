@@ -394,11 +394,11 @@ func (o Options) settings(ctx context.Context, repo, agent string) (executor.Set
 	if !o.has(repo) {
 		return executor.Settings{}, executor.ErrUnknownRepo
 	}
-	c := *o.Config
+	c, name := *o.Config, ""
 	if a, ok := o.agent(repo, agent); ok {
-		c.Policy.AllowClose = a.AllowClose
+		c.Policy.AllowClose, name = a.AllowClose, o.recordName(a, repo)
 	}
-	s := executor.Settings{Config: &c, Identity: strings.ToLower(o.Login), NoBoxes: o.NoBoxes, AcceptedClose: o.mayClose(repo)}
+	s := executor.Settings{Config: &c, AgentName: name, Identity: strings.ToLower(o.Login), NoBoxes: o.NoBoxes, AcceptedClose: o.mayClose(repo)}
 	if o.Host != nil {
 		owner, name, _ := strings.Cut(repo, "/")
 		var err error

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,6 +46,8 @@ func TestOptions(t *testing.T) {
 		{"concurrency", func(o *harness.Options) {
 			o.Agents = []harness.Agent{{URL: "http://a"}, {URL: "http://b", Concurrency: -1}}
 		}, "harness: Agents[1].Concurrency: "},
+		{"name", func(o *harness.Options) { o.Agents = []harness.Agent{{URL: "http://a", Name: "a/b"}} }, "harness: Agents[0].Name: "},
+		{"a long name", func(o *harness.Options) { o.Agents = []harness.Agent{{URL: "http://a", Name: strings.Repeat("a", 51)}} }, "harness: Agents[0].Name: "},
 		{"timeout", func(o *harness.Options) { o.Agents = []harness.Agent{{URL: "http://a", Timeout: -1}} }, "harness: Agents[0].Timeout: "},
 		{"two opinions on closing", func(o *harness.Options) {
 			o.Agents = []harness.Agent{{URL: "http://a/", AllowClose: true}, {URL: "http://A"}}
@@ -228,6 +231,52 @@ func TestWhoCloses(t *testing.T) {
 				r.wrote(want...)
 			})
 		})
+	}
+}
+
+// TestRecordedAgent checks the name and the version of the agent in the record of an issue, for agents that
+// claim tasks and agents that answer them.
+func TestRecordedAgent(t *testing.T) {
+	t.Parallel()
+	two := harness.Agent{URL: "http://agent:9002", Events: []string{"issues.labeled"}}
+	for _, tt := range []struct {
+		name    string
+		agents  []harness.Agent
+		version string
+		want    string
+	}{
+		{"its type", []harness.Agent{{URL: agentURL}}, "v1.2", "agent:issue-triage@v1.2"},
+		{"no version", []harness.Agent{{URL: agentURL}}, "", "agent:issue-triage"},
+		{"its name", []harness.Agent{{URL: agentURL, Name: "Labels"}, two}, "v1.2", "agent:labels@v1.2"},
+		{"two of a type", []harness.Agent{{URL: agentURL}, two}, "v1.2", "agent:agent:9001.issue-triage@v1.2"},
+		{"another repository's", []harness.Agent{{URL: agentURL}, {URL: "http://agent:9002", Repos: []string{"octo/other"}}}, "", "agent:issue-triage"},
+	} {
+		for _, sync := range []bool{false, true} {
+			t.Run(fmt.Sprint(tt.name, " sync ", sync), func(t *testing.T) {
+				t.Parallel()
+				inBubble(t, func(t *testing.T, r *rig) {
+					r.version, r.options.Agents = tt.version, slices.Clone(tt.agents)
+					r.options.Agents[0].Sync = sync
+					h, _ := r.start("harness")
+					if sync {
+						r.hosts["agent:9001"] = agent.NewHandler(agent.HandlerOptions{Decide: decide, Version: tt.version})
+					} else {
+						r.work("harness", decide)
+					}
+					r.enqueue(h, 7)
+					settle()
+					rec, err := r.options.Memory.Load(t.Context(), repo, 7)
+					if err != nil || len(rec.Tasks) != 1 || len(rec.Tasks[0].Actions) != 2 {
+						t.Fatalf("got %+v, %v", rec, err)
+					}
+					for _, a := range rec.Tasks[0].Actions {
+						if a.Pair != tt.want {
+							t.Errorf("got %q, want %q", a.Pair, tt.want)
+						}
+					}
+				})
+			})
+		}
 	}
 }
 

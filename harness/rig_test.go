@@ -43,6 +43,7 @@ type rig struct {
 	queue   queue.Queue
 	options harness.Options
 	log     *strings.Builder
+	version string // of the agent
 
 	mu     sync.Mutex
 	calls  int                     // requests to GitHub
@@ -157,7 +158,7 @@ func (r *rig) start(name string) (h *harness.Harness, stop func()) {
 // work runs an agent that labels and comments on each issue, by way of the Harness with a name.
 func (r *rig) work(name string, decide agent.DecideFunc) {
 	r.t.Helper()
-	c, err := agent.NewClient(agent.ClientOptions{URL: "http://" + name, AgentURL: agentURL, Wait: 30 * time.Second, Transport: wire{r}})
+	c, err := agent.NewClient(agent.ClientOptions{URL: "http://" + name, AgentURL: agentURL, Wait: 30 * time.Second, Transport: wire{r}, Version: r.version})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 // An Agent decides on the issues of a repository.
 type Agent struct {
 	Type       string `yaml:"type,required"` // such as "issue-triage"
+	Name       string `yaml:"name"`          // in track records; empty: that of the type
 	AllowClose bool   `yaml:"allow_close"`
 	// Protocol is "queue": the agent gets a notification and claims tasks. Or "sync": the agent
 	// returns the decision as the response to the task.
@@ -63,6 +64,9 @@ func agentKeys() schema.Table {
 	text := schema.Object{"type": "string"}
 	return schema.Table{
 		{Path: "type", Doc: "Kind of agent; issue-triage takes the events issue.*."},
+		{Path: "name", Rule: schema.Text("1 to 50 letters, digits, '.', '_' and '-'", func(s string) bool {
+			return s != "" && len(s) <= 50 && protocol.ParseAgentVersion(s) == s
+		}), Doc: "Its name in track records. Absent: its type, and the host of its address if another agent of the repository has that name."},
 		{Path: "allow_close", JSON: boolean(), Doc: "Whether its decisions may close issues."},
 		{Path: "protocol", Rule: schema.OneOf("queue", "sync"), Doc: "queue (the default): it is nudged and claims tasks; sync: it answers a request with its decision."},
 		{Path: "concurrency", Rule: schema.Between(1, 1000), JSON: number(0), Doc: "Maximum number of its tasks at a time; default 8."},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/decision"
 	"github.com/org/foreman-action/internal/server/request"
 	"github.com/org/foreman-action/internal/server/response"
 	"github.com/org/foreman-action/internal/text"
@@ -45,7 +46,8 @@ func (h *taskHandler) complete(w http.ResponseWriter, r *http.Request, caller ac
 	if err != nil {
 		return invalidDecision(err, body, caller)
 	}
-	stored, err := protocol.Encode(m)
+	m.AgentVersion = protocol.ParseAgentVersion(r.Header.Get(protocol.AgentVersionHeader))
+	stored, err := decision.Encode(m)
 	if err != nil {
 		return err
 	}

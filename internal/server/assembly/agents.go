@@ -16,7 +16,7 @@ func agents(s *serverconfig.Config) (list []harness.Agent, repos []string) {
 				continue
 			}
 			one := harness.Agent{
-				URL: a.Address(), Type: a.Type, Repos: []string{r.Full()}, AllowClose: MayClose(s, a),
+				URL: a.Address(), Type: a.Type, Name: a.Name, Repos: []string{r.Full()}, AllowClose: MayClose(s, a),
 				Sync: a.Protocol == "sync", Concurrency: a.Concurrency, Timeout: a.Timeout.Duration(),
 			}
 			if !a.AllEvents {

@@ -17,6 +17,7 @@ import (
 	"github.com/org/foreman-action/agent"
 	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/server/decision"
 	"github.com/org/foreman-action/internal/server/health"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
@@ -74,7 +75,7 @@ func (c client) decide(ctx context.Context, a Agent, claim queue.Claim) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	return protocol.Encode(m)
+	return decision.Encode(m)
 }
 
 // send sends a request. It returns the status code of the response, or 0 without a response, and

@@ -16,6 +16,7 @@ import (
 	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/server/decision"
 	"github.com/org/foreman-action/internal/server/supervisor"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/protocol"
@@ -133,7 +134,7 @@ func (a *attempt) parse() error {
 	}
 	a.id = identity(dec)
 	if dec.Result != nil {
-		m, err := protocol.ParseDecision(dec.Result)
+		m, err := decision.Parse(dec.Result)
 		if err != nil {
 			return fmt.Errorf("the decision cannot be read: %w", err)
 		}
@@ -197,7 +198,7 @@ func (a *attempt) apply(ctx context.Context, set Settings) (rep runner.Report, e
 		Config: set.Config, Host: set.Host,
 		// The agent only receives events that its route accepts, so it may answer all of them.
 		// policy.comment_interval limits its comments.
-		Agent:   runner.AgentOptions{Name: a.dec.Agent, AnswersAll: true},
+		Agent:   runner.AgentOptions{Name: a.dec.Agent, Record: set.AgentName, AnswersAll: true},
 		Actions: a.e.o.Actions,
 		NoBoxes: set.NoBoxes, AcceptedClose: set.AcceptedClose, Panels: &a.e.panels,
 		Memory: a.memory(),

@@ -140,6 +140,8 @@ type Settings struct {
 	// Identity names the account that writes. All writes under one name share one rate, because
 	// GitHub limits the writes of each account.
 	Identity string
+	// AgentName is the name of the agent in track records; empty: its actions have none.
+	AgentName string
 	// NoBoxes and AcceptedClose are as in runner.Options.
 	NoBoxes, AcceptedClose bool
 }

@@ -55,6 +55,10 @@ type Options struct {
 	// Slots count the writes of an account for all that share the queue. Nil: this Harness counts its
 	// own, and loses the count at its end.
 	Slots queue.Slots
+	// Pauses are those of the queue: [queue.InMemory] has these methods. A decision that is being carried
+	// out when it is paused makes no further write, and continues after the pause. Nil: a pause only keeps
+	// decisions from being begun.
+	Pauses queue.Pauses
 
 	// Config has the policy, the rules if there are any, and the model that tasks name. Nil: no rules,
 	// and the default policy. In mode shadow nothing is written.
@@ -216,7 +220,7 @@ func New(o Options) (*Harness, error) {
 		ClaimTimeout: l.Claim, Lease: l.Lease, MaxClaims: l.Claims, MaxClaim: l.LongestClaim, MaxTries: l.Tries,
 		Now: o.Now, Observe: o.Observe, Log: o.Log,
 		Executor: executor.Options{
-			Settings: o.settings, Memory: o.Memory, Journal: o.Journal, Slots: o.Slots, Progress: o.Progress, Actions: o.Actions,
+			Settings: o.settings, Memory: o.Memory, Journal: o.Journal, Slots: o.Slots, Progress: o.Progress, Pauses: o.Pauses, Actions: o.Actions,
 			Interval: l.Poll, PerMinute: l.PerMinute, PerHour: l.PerHour, Span: o.Span,
 		},
 		Dispatch: dispatch.Options{

@@ -72,7 +72,7 @@ func commands(env process.Env) *cobra.Command {
 	}, env)
 	root.SetFlagErrorFunc(group.FlagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(serve.Command(env), reload.Command(env), queue.Command(env), config.Command(env), backup.Command(env))
+	root.AddCommand(serve.Command(env), reload.Command(env), queue.Command(env), queue.PauseCommand(env), queue.ResumeCommand(env), config.Command(env), backup.Command(env))
 	group.Finish(root, env)
 	return root
 }

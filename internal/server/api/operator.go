@@ -28,6 +28,8 @@ type queueStatus struct {
 	Oldest    *time.Time    `json:"oldest_pending"`
 	OldestAge float64       `json:"oldest_pending_seconds"`
 	Agents    []agentStatus `json:"agents"` // agents with pending or claimed tasks
+	// Pauses are the pauses, the oldest first; absent: there are none.
+	Pauses []pauseStatus `json:"pauses,omitempty"`
 }
 
 // An agentStatus counts the tasks of an agent.
@@ -42,6 +44,7 @@ type agentStatus struct {
 type operatorHandler struct {
 	filter  filter.Parser
 	queue   queue.Queue
+	pauses  queue.Pauses                                              // nil: none
 	budget  func() budget.Report                                      // nil: not found
 	read    func(ctx context.Context) (unchanged []string, err error) // nil: not found
 	observe observe.Func
@@ -65,6 +68,15 @@ func (h *operatorHandler) status(w http.ResponseWriter, r *http.Request, _ acces
 	}
 	for _, a := range stats.Agents {
 		st.Agents = append(st.Agents, agentStatus(a))
+	}
+	if h.pauses != nil {
+		list, err := h.pauses.ListPauses(r.Context())
+		if err != nil {
+			return err
+		}
+		for _, p := range list {
+			st.Pauses = append(st.Pauses, statusOfPause(p))
+		}
 	}
 	response.JSON(w, r, http.StatusOK, st)
 	return nil

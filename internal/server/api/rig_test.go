@@ -38,10 +38,10 @@ type rig struct {
 	answer  string // the last answer
 }
 
-func newRig(t *testing.T, a *txtar.Archive, clock *queuetest.Clock, q queue.Queue) *rig {
+func newRig(t *testing.T, a *txtar.Archive, clock *queuetest.Clock, q queue.Queue, pauses queue.Pauses) *rig {
 	t.Helper()
 	r := &rig{archive: a, clock: clock, queue: brokenqueue.New(q)}
-	o := api.Options{Queue: r.queue, Now: r.clock.Now, Log: r.logger()}
+	o := api.Options{Queue: r.queue, Pauses: pauses, Now: r.clock.Now, Log: r.logger()}
 	in := intake.Options{Queue: r.queue, Bot: "foreman-bot", Random: strings.NewReader("0123456789abcdef" + "ABCDEFGHIJKLMNOP" + "abcdefghijklmnop" + "0a1b2c3d4e5f6g7h")}
 	var creds []access.Credential
 	health := map[string]error{}

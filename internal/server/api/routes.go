@@ -28,6 +28,7 @@ type handlers struct {
 	agents    http.Handler // gets the sender by access.CallerOf
 	operators *operatorHandler
 	history   *historyHandler
+	pauses    *pauseHandler
 	health    *healthHandler
 	webhook   *intake.Webhook
 	metrics   http.Handler // nil: none
@@ -46,6 +47,9 @@ func (h handlers) routes() map[string]route {
 		"GET /queue/history":               {access.Operators, h.history.series},
 		"GET /queue/export":                {access.Operators, h.history.export},
 		"GET /server/budget":               {access.Operators, h.operators.calls},
+		"GET /server/pauses":               {access.Operators, h.pauses.list},
+		"POST /server/pause":               {access.Operators, h.pauses.pause},
+		"POST /server/resume":              {access.Operators, h.pauses.resume},
 		"POST /server/reload":              {access.Operators, h.operators.reload},
 		"GET /healthcheck":                 {access.Anyone, h.health.alive},
 		"GET /healthcheck/ready":           {access.Anyone, h.health.ready},

@@ -36,8 +36,10 @@ import (
 
 // Options configure a Server.
 type Options struct {
-	Queue queue.Queue   // required
-	Lease time.Duration // of a claim without a heartbeat; 0: queue.DefaultClaim
+	Queue queue.Queue // required
+	// Pauses are those of the queue; nil: operators cannot pause.
+	Pauses queue.Pauses
+	Lease  time.Duration // of a claim without a heartbeat; 0: queue.DefaultClaim
 	// Credentials authenticate the senders of requests; nil: there are none, and only
 	// requests from this machine are answered.
 	Credentials *access.Credentials
@@ -144,7 +146,8 @@ func New(o Options) (*Server, error) {
 	}
 	s.handle(handlers{
 		agents:    o.Agents,
-		operators: &operatorHandler{filter.Parser{GitHub: o.GitHub, Now: o.Now}, o.Queue, o.Budget, o.Reload, o.Observe, o.Now, o.Log},
+		operators: &operatorHandler{filter.Parser{GitHub: o.GitHub, Now: o.Now}, o.Queue, o.Pauses, o.Budget, o.Reload, o.Observe, o.Now, o.Log},
+		pauses:    &pauseHandler{o.Pauses, o.Observe, o.Log},
 		history:   &historyHandler{filter.Parser{GitHub: o.GitHub, Now: o.Now}, o.Queue, o.History, stopping, o.Log},
 		health:    &healthHandler{check: o.Health, note: o.Note, now: o.Now, warnings: warnings, log: o.Log},
 		webhook:   webhook,

@@ -48,7 +48,8 @@ func TestWire(t *testing.T) {
 			t.Parallel()
 			a := parse(t, path)
 			clock := queuetest.NewClock()
-			newRig(t, a, clock, queue.New(queue.Options{Now: clock.Now})).play(t)
+			q := queue.New(queue.Options{Now: clock.Now})
+			newRig(t, a, clock, q, q).play(t)
 			if *update {
 				if err := os.WriteFile(path, txtar.Format(a), 0o644); err != nil {
 					t.Fatal(err)
@@ -66,7 +67,7 @@ func TestWire(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = q.Close() })
-			newRig(t, parse(t, path), clock, q.Queue()).play(t)
+			newRig(t, parse(t, path), clock, q.Queue(), q.Pauses()).play(t)
 		})
 	}
 }

@@ -38,11 +38,13 @@ func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *c
 	if limits == nil {
 		limits = NewLimits(o.Log)
 	}
-	var waiting *proposals.List // set before anything is served
+	var waiting *proposals.List // this and store are set before anything is served
+	var store database.Store
 	meter, err := telemetry.New(ctx, telemetry.Options{
 		Version: o.Version, Endpoint: o.Settings.Telemetry.Endpoint, Getenv: o.Getenv, Polls: polls, Log: o.Log, Now: o.Now,
 		Model:  telemetry.Model{Provider: o.Settings.LLM.Provider, Name: o.Settings.LLM.Model},
 		Limits: func() []telemetry.Limit { return limits.list(o.Now()) }, Budget: limits.budget.Report,
+		Pauses: func(ctx context.Context) ([]queue.Pause, error) { return store.ListPauses(ctx) },
 		Proposals: func(ctx context.Context) (int, error) {
 			list, err := waiting.All(ctx)
 			return len(list), err
@@ -70,7 +72,8 @@ func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *c
 	if err != nil {
 		return connections{}, err
 	}
-	store, copies, err := database.OpenServer(ctx, o.Databases, o.Log)
+	var copies database.Copies
+	store, copies, err = database.OpenServer(ctx, o.Databases, o.Log)
 	if err != nil {
 		return connections{}, err
 	}

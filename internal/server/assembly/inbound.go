@@ -57,7 +57,7 @@ func newAPI(o Options, c connections, l loops, in inbound) (*api.Server, error) 
 		return nil, err
 	}
 	return api.New(api.Options{
-		Queue: c.queue, Credentials: in.credentials, Attempts: attempts, Proxies: proxies, Agents: l.harness.Handler(), StopAgents: l.harness.Stop,
+		Queue: c.queue, Pauses: c.store, Credentials: in.credentials, Attempts: attempts, Proxies: proxies, Agents: l.harness.Handler(), StopAgents: l.harness.Stop,
 		Take: take(l.harness), Label: c.account.changed, WebhookSecrets: s.Server.WebhookSecrets, SpoolDir: o.Databases.Folder(),
 		Health: h.check, Note: h.leases, GitHub: webURL(s.Identity.APIURL), Budget: c.limits.budget.Report, Reload: o.Reload, Metrics: c.meter.Metrics(), Middleware: c.meter.Handler, Dashboard: page, Observe: c.meter.Observe, Now: o.Now, Log: o.Log,
 		History: c.store.History(),

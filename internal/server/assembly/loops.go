@@ -40,7 +40,7 @@ func newHarness(o Options, c connections) (*harness.Harness, error) {
 	s, q := o.Settings, o.Settings.Queue
 	agents, repos := agents(s)
 	h := harness.Options{
-		Queue: c.queue, Cursors: c.store, Slots: c.store,
+		Queue: c.queue, Cursors: c.store, Slots: c.store, Pauses: c.store,
 		Config: s.Runner, Login: c.account.login, Repos: repos, Agents: agents, Memory: c.store, Agenda: c.store, Journal: c.store,
 		Progress:     c.meter.Progress(c.store),
 		NoBoxes:      len(s.Server.WebhookSecrets) == 0,

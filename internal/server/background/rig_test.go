@@ -112,7 +112,7 @@ func onSQLite(t *testing.T, name string, test func(r *rig), change func(*rig, *s
 					r.t.Error(err)
 				}
 			})
-			r.q, r.store, r.journal, r.o.Executor.Slots = s.Queue(), s.Memory(), s.Journal(), s.Slots()
+			r.q, r.store, r.journal, r.o.Executor.Slots, r.o.Executor.Pauses = s.Queue(), s.Memory(), s.Journal(), s.Slots(), s.Pauses()
 			change(r, s)
 		})
 	})
@@ -136,7 +136,7 @@ func onRig(t *testing.T, test, change func(r *rig)) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		q := queue.New(queue.Options{})
-		r := &rig{t: t, gh: gh, q: q, o: background.Options{Executor: executor.Options{Slots: queue.NewSlots(queue.Options{})}}, journal: memory.NewJournal(), store: memory.New(), host: &hosts{known: map[string]http.HandlerFunc{}}}
+		r := &rig{t: t, gh: gh, q: q, o: background.Options{Executor: executor.Options{Slots: queue.NewSlots(queue.Options{}), Pauses: q}}, journal: memory.NewJournal(), store: memory.New(), host: &hosts{known: map[string]http.HandlerFunc{}}}
 		change(r)
 		test(r)
 	})

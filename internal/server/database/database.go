@@ -21,6 +21,7 @@ import (
 type Store interface {
 	queue.Queue
 	queue.Slots
+	queue.Pauses
 	memory.Store
 	memory.Agenda
 	memory.Journal
@@ -52,6 +53,7 @@ type postgresStore struct {
 type parts struct {
 	queue.Queue
 	queue.Slots
+	queue.Pauses
 	memory.Agenda
 	memory.Journal
 }
@@ -115,13 +117,13 @@ func open(ctx context.Context, location string, log *slog.Logger) (Store, error)
 		if err != nil {
 			return nil, err
 		}
-		return postgresStore{s, parts{s.Queue(), s.Slots(), s.Memory(), s.Journal()}}, nil
+		return postgresStore{s, parts{s.Queue(), s.Slots(), s.Pauses(), s.Memory(), s.Journal()}}, nil
 	}
 	s, err := sqlite.Open(ctx, path, sqlite.Options{})
 	if err != nil {
 		return nil, err
 	}
-	return sqliteStore{s, parts{s.Queue(), s.Slots(), s.Memory(), s.Journal()}}, nil
+	return sqliteStore{s, parts{s.Queue(), s.Slots(), s.Pauses(), s.Memory(), s.Journal()}}, nil
 }
 
 // OpenServer opens the database of a server, as [Open] does. First it moves the content of the

@@ -174,6 +174,9 @@ func (a *attempt) settings(ctx context.Context) (Settings, error) {
 
 // judge returns err, or an *outageError if the attempt failed because of an outage.
 func (a *attempt) judge(identity string, rep runner.Report, err error) error {
+	if _, paused := errors.AsType[*pausedError](err); paused {
+		return err
+	}
 	return a.e.outages.judge(identity, a.dec.ID, rep, err, a.e.o.Now())
 }
 
@@ -239,8 +242,11 @@ func (a *attempt) guard(ctx context.Context) error {
 	case <-a.stopping:
 		return errStopping
 	default:
-		return a.lease.ensure(ctx)
 	}
+	if err := a.e.pauses.check(ctx, a.dec.Agent, a.dec.Repo); err != nil {
+		return err
+	}
+	return a.lease.ensure(ctx)
 }
 
 // admit returns a check that must succeed before each request that may change something. It limits
@@ -271,6 +277,9 @@ func (a *attempt) admit(identity string) func(context.Context) error {
 			turn := a.e.o.Now().Add(wait)
 			if wait > 0 {
 				if err := a.await(ctx, wait); err != nil {
+					return err
+				}
+				if err := a.e.pauses.check(ctx, a.dec.Agent, a.dec.Repo); err != nil {
 					return err
 				}
 				if err := a.lease.confirm(ctx); err != nil {
@@ -409,11 +418,14 @@ func makeRetryDecision(err error, tries, maxTries int, random func() float64) re
 	limit, limited := errors.AsType[*rest.LimitError](err)
 	outage, inOutage := errors.AsType[*outageError](err)
 	rate, overRate := errors.AsType[*rateError](err)
+	paused, held := errors.AsType[*pausedError](err)
 	switch {
 	case errors.Is(err, queue.ErrLost):
 		d.status = statusLost
 	case errors.Is(err, errStopping):
 		d.reason = errStopping.Error()
+	case held:
+		d.reason = firstLine(paused.Error())
 	case errors.Is(err, errNotRenewed):
 		d.wait = time.Second
 	case overRate:

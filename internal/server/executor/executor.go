@@ -27,6 +27,7 @@ type Executor struct {
 	o       Options
 	limiter *ratelimit.Limiter
 	outages outages
+	pauses  pauses
 	panels  runner.Panels
 	slots   chan struct{} // holds an element for each decision that is being executed
 	full    atomic.Bool   // a pass found no free slot, so the end of an execution wakes the loop
@@ -44,6 +45,7 @@ func New(o Options) (*Executor, error) {
 		o:       o,
 		limiter: ratelimit.New(ratelimit.Options{PerMinute: o.PerMinute, PerHour: o.PerHour, Now: o.Now, Log: o.Log}),
 		outages: outages{known: map[string]*access{}},
+		pauses:  pauses{source: o.Pauses, now: o.Now},
 		slots:   make(chan struct{}, o.Concurrency),
 		loop:    supervisor.NewLoop(supervisor.LoopOptions{Name: "decisions", Interval: o.Interval, Now: o.Now, Observe: o.Observe, Log: o.Log}),
 	}, nil
@@ -178,6 +180,9 @@ type Options struct {
 	// each in one transaction. Nil: the parts of a step are stored separately.
 	Progress Progress
 	Actions  []runner.Action // as in runner.Options
+	// Pauses are those of Queue. A decision that is being carried out when it is paused makes no further
+	// write, and continues after the pause. Nil: only Queue enforces them, when decisions are leased.
+	Pauses queue.Pauses
 
 	Concurrency int           // decisions that are executed at a time; 0: 16
 	Interval    time.Duration // between checks of the queue without a wake-up; 0: 10 s

@@ -52,6 +52,8 @@ type Options struct {
 	// Proposals returns the number of proposals that wait for people, for every scrape. Nil, or an error:
 	// the metric is missing.
 	Proposals func(ctx context.Context) (int, error)
+	// Pauses returns the pauses of the queue, for every scrape. Nil, or an error: the metrics are missing.
+	Pauses func(ctx context.Context) ([]queue.Pause, error)
 	// StatsFor is how long the counts of the queue are cached; 0: 5 seconds.
 	StatsFor time.Duration
 	Now      func() time.Time // nil: time.Now
@@ -104,6 +106,9 @@ func New(ctx context.Context, o Options) (*Telemetry, error) {
 	}
 	if o.Proposals != nil {
 		registry.MustRegister(newProposalCollector(o.Proposals, o.Log))
+	}
+	if o.Pauses != nil {
+		registry.MustRegister(newPauseCollector(o.Pauses, o.Now, o.Log))
 	}
 	return &Telemetry{
 		o: o, registry: registry, metrics: newMetrics(registry, o.Version), tracer: newTracer(ctx, o.Exporter, o.Version, o.Log),

@@ -123,6 +123,8 @@ func TestMetrics(t *testing.T) {
 	var r *rig
 	r = newRig(t, telemetry.Options{Polls: func() []telemetry.Poll {
 		return []telemetry.Poll{{Repo: "o/r", Success: time.Unix(1000, 5e8)}, {Repo: "o/new", Failures: 3}}
+	}, Pauses: func(context.Context) ([]queue.Pause, error) {
+		return []queue.Pause{{Scope: queue.Scope{Kind: queue.ScopeEverything}, At: r.clock.Now().Add(-time.Minute), Held: 7}, {Scope: queue.Scope{Kind: queue.ScopeAgent, Name: agent}, At: r.clock.Now().Add(time.Hour)}}, nil
 	}, Proposals: func(context.Context) (int, error) { return 3, nil }, Budget: func() budget.Report { return callsOf(r.clock.Now(), 2) }, Limits: func() []telemetry.Limit {
 		return []telemetry.Limit{{Account: "mona", Until: r.clock.Now().Add(10 * time.Minute)}, {Account: "octo"}}
 	}})

@@ -7,34 +7,33 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// duplicates are the statements that find the task that a new task duplicates: a task with the
-// same id or the same key.
-type duplicates struct{ byID, byDedup, byAlso string }
+// duplicates find the task that a new task duplicates: a task with the same id or the same key.
+type duplicates struct{ same string }
 
 func newDuplicates(d sqlstore.Dialect) duplicates {
-	const find = "SELECT " + enqueuedColumns + " FROM task "
-	return duplicates{
-		byID:    d.Expand(find + "WHERE task_id = $2"),
-		byDedup: d.Expand(find + "WHERE dedup = $2"),
-		byAlso:  d.Expand(find + "WHERE seq = (SELECT a.seq FROM task_also a WHERE a.dedup = $2)"),
+	by := func(rank, condition string) string {
+		return "SELECT " + rank + ", " + enqueuedColumns + " FROM task WHERE " + condition
 	}
+	return duplicates{d.Expand(by("1", "task_id = $2") + "\nUNION ALL " + by("2", "dedup = $3") +
+		"\nUNION ALL " + by("3", "seq = (SELECT a.seq FROM task_also a WHERE a.dedup = $3)"))}
 }
 
 // find returns the task with the same id or key as t, with the outcome how. It returns the zero
-// value if there is none.
+// value if there is none. A task with the same id comes first.
 func (s *duplicates) find(tx sqlstore.Tx, how queue.Outcome, t queue.Task) (out queue.Enqueued, err error) {
-	for _, by := range []struct{ query, key string }{{s.byID, t.ID}, {s.byDedup, t.Dedup}, {s.byAlso, t.Dedup}} {
-		if by.key == "" {
-			continue
-		}
+	best := 0
+	err = tx.Query(s.same, func(r sqlstore.Row) error {
+		var rank int
 		var seq, ready int64
-		found, err := sqlstore.One(tx, by.query, sqlstore.Into(&seq, &out.ID, &ready, &out.Behind), tx.Now(), by.key)
-		if err != nil || found {
-			out.Outcome, out.Ready = how, sqlstore.Time(ready)
-			return out, err
+		var one queue.Enqueued
+		err := r.Scan(&rank, &seq, &one.ID, &ready, &one.Behind)
+		if err == nil && (best == 0 || rank < best) {
+			one.Outcome, one.Ready = how, sqlstore.Time(ready)
+			best, out = rank, one
 		}
-	}
-	return out, nil
+		return err
+	}, tx.Now(), t.ID, t.Dedup)
+	return out, err
 }
 
 // coalescing are the statements that join a new task to a waiting one.

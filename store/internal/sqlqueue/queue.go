@@ -98,7 +98,7 @@ func (q *Queue) Duplicate(ctx context.Context, dedup string) (queue.Enqueued, er
 	if !queue.IsText(dedup) {
 		return queue.Enqueued{}, sqlstore.Wrap("look up a key", queue.ErrNotFound)
 	}
-	out, err := sqlstore.Value(ctx, q.engine.Read, func(tx sqlstore.Tx) (queue.Enqueued, error) {
+	out, err := sqlstore.Value(ctx, q.engine.ReadOne, func(tx sqlstore.Tx) (queue.Enqueued, error) {
 		return q.verbs.enqueue.coalescing.duplicates.find(tx, queue.Duplicate, queue.Task{Dedup: dedup})
 	})
 	if err == nil && out.Outcome == "" {

@@ -33,6 +33,7 @@ import (
 	api "github.com/org/foreman-action/internal/server/response"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/queue/history"
 )
 
 // Options configure a [Dashboard].
@@ -58,6 +59,8 @@ type Options struct {
 	Health func(ctx context.Context) []Health
 	// Waiting returns the proposals that wait for people, the oldest first. Nil: none are shown.
 	Waiting func(ctx context.Context) ([]proposals.Waiting, error)
+	// History is the history of the tasks; nil: there is no page of it.
+	History history.Store
 	// Budget returns the calls to GitHub. Nil: GitHub is never called.
 	Budget func() budget.Report
 	// GitHub is the address of GitHub's web pages; empty: https://github.com. If it does not begin
@@ -81,6 +84,7 @@ type Dashboard struct {
 	filter   filter.Parser
 	mux      *http.ServeMux
 	origins  *http.CrossOriginProtection
+	history  history.Store // nil: none
 	observe  observe.Func
 	log      *slog.Logger
 }
@@ -126,12 +130,14 @@ func New(o Options) (*Dashboard, error) {
 		filter:   filter.Parser{GitHub: o.GitHub, Now: o.Now},
 		observe:  o.Observe, log: o.Log,
 	}
+	d.history, d.renderer.history = o.History, o.History != nil
 	d.contents.reader.waiting, d.contents.reader.log, d.contents.reader.budget = o.Waiting, o.Log, o.Budget
 	d.live = &live{queue: o.Queue, auth: d.auth, contents: d.contents, filter: d.filter, every: o.Every, log: o.Log, permits: make(chan struct{}, maxStreams)}
 	for pattern, serve := range map[string]http.HandlerFunc{
 		"GET /{$}":                   d.overview,
 		"GET /tasks/{id}":            d.task,
 		"GET /events":                d.live.ServeHTTP,
+		"GET /history":               d.past,
 		"POST /tasks/{id}/retry":     d.change("retry", "retried", d.retry),
 		"POST /tasks/{id}/ask-again": d.change("ask-again", "asked", d.askAgain),
 		"POST /tasks/{id}/cancel":    d.change("cancel", "cancelled", d.cancel),

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/internal/server/dashboard/trend"
+	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -36,6 +38,29 @@ func (d *Dashboard) overview(w http.ResponseWriter, r *http.Request) {
 
 // mistakes returns the mistakes in a filter on one line.
 func mistakes(err error) string { return line(strings.ReplaceAll(err.Error(), "\n", "; "), maxLine) }
+
+// past serves the charts of the last hours and days.
+func (d *Dashboard) past(w http.ResponseWriter, r *http.Request) {
+	v, ok := d.admit(w, r)
+	if !ok {
+		return
+	}
+	if d.history == nil {
+		d.renderer.show(w, r, response{Status: http.StatusNotFound, Visitor: v, Problem: "This server records no history."})
+		return
+	}
+	q, err := filter.ParseHistory(r.URL.Query())
+	if err != nil {
+		d.renderer.show(w, r, response{Status: http.StatusBadRequest, Problem: "The address is invalid: " + mistakes(err) + ".", Visitor: v})
+		return
+	}
+	s, err := d.history.Read(r.Context(), q)
+	if err != nil {
+		d.renderer.fail(w, r, err)
+		return
+	}
+	d.renderer.show(w, r, response{Status: http.StatusOK, Visitor: v, History: trend.New(s)})
+}
 
 // task serves the page of one task.
 func (d *Dashboard) task(w http.ResponseWriter, r *http.Request) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/server/dashboard/trend"
 	"github.com/org/foreman-action/internal/server/filter"
 )
 
@@ -31,6 +32,7 @@ type renderer struct {
 	policy   string // the Content-Security-Policy
 	readOnly bool   // there are no operators
 	shadow   bool   // nothing is written to GitHub
+	history  bool   // there is a page of the history
 	log      *slog.Logger
 }
 
@@ -68,6 +70,7 @@ type login struct{ From string } // the page to return to
 // A response is one page to send.
 type response struct {
 	content
+	History *trend.Page // nil: not this page
 	Status  int
 	Visitor visitor
 	Problem string // empty: none
@@ -85,12 +88,13 @@ type frame struct {
 	Shadow   bool   // nothing is written to GitHub
 	Live     string // the address of the stream of changes; empty: none
 	Home     bool
+	Past     bool // there is a page of the history
 }
 
 // show sends a page.
 func (p *renderer) show(w http.ResponseWriter, r *http.Request, res response) {
 	f := frame{
-		response: res, Title: title(res), Operator: word(res.Visitor.operator), ReadOnly: p.readOnly, Shadow: p.shadow, Home: res.Overview != nil,
+		response: res, Title: title(res), Operator: word(res.Visitor.operator), ReadOnly: p.readOnly, Shadow: p.shadow, Home: res.Overview != nil, Past: p.history,
 	}
 	version, err := res.version()
 	if err != nil {
@@ -130,6 +134,8 @@ func title(res response) string {
 		return res.Task.Issue + ": " + res.Task.StateName
 	case res.Bulk != nil:
 		return res.Bulk.Title
+	case res.History != nil:
+		return "History"
 	case res.Overview != nil:
 		return "Queue"
 	}

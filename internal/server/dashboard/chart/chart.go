@@ -35,6 +35,17 @@ const MaxSeries = 4
 type Series struct {
 	Name   string    // in the legend; may be untrusted
 	Values []float64 // one for each step; NaN: none
+	// Look is the colour and the dashes or the pattern, from 1 to [MaxSeries]; 0: the position of the
+	// series. The style sheet has green as 3 and red as 4.
+	Look int
+}
+
+// look returns the look of the series at a position.
+func (s Series) look(i int) int {
+	if s.Look < 1 || s.Look > MaxSeries {
+		return i + 1
+	}
+	return s.Look
 }
 
 // A Unit is what the values of a chart mean.
@@ -50,7 +61,7 @@ const (
 // desk, so texts are large enough for both.
 const (
 	width, height            = 480, 200
-	left, right, top, bottom = 56, 12, 12, 26
+	left, right, top, bottom = 64, 12, 12, 26
 	plotWidth                = width - left - right
 	plotHeight               = height - top - bottom
 )
@@ -135,7 +146,7 @@ func (c Chart) bars(b *strings.Builder, s scale, steps int) {
 			fmt.Fprintf(&path, "M%s %sh%sV%sh-%sz", number(x), number(min(upper, lower-0.5)), number(each-gap), number(lower), number(each-gap))
 		}
 		if path.Len() > 0 {
-			fmt.Fprintf(b, `<path class="bar s%d" d="%s"/>`, i+1, path.String())
+			fmt.Fprintf(b, `<path class="bar s%d" d="%s"/>`, one.look(i), path.String())
 		}
 	}
 }
@@ -160,12 +171,12 @@ func (c Chart) lines(b *strings.Builder, s scale, steps int) {
 			case next:
 				fmt.Fprintf(&path, "M%s %s", x, y)
 			default:
-				fmt.Fprintf(&points, `<circle class="point s%d" cx="%s" cy="%s" r="2.5"/>`, i+1, x, y)
+				fmt.Fprintf(&points, `<circle class="point s%d" cx="%s" cy="%s" r="2.5"/>`, one.look(i), x, y)
 			}
 			drawing = true
 		}
 		if path.Len() > 0 {
-			fmt.Fprintf(b, `<path class="line s%d" d="%s"/>`, i+1, path.String())
+			fmt.Fprintf(b, `<path class="line s%d" d="%s"/>`, one.look(i), path.String())
 		}
 		b.WriteString(points.String())
 	}
@@ -199,7 +210,7 @@ func (c Chart) Legend() string {
 		if c.Bars {
 			kind, d = "bar", "M0 0H24V10H0z"
 		}
-		fmt.Fprintf(&b, `<li><svg viewBox="0 0 24 10" aria-hidden="true"><path class="%s s%d" d="%s"/></svg> %s</li>`, kind, i+1, d, escape(s.Name))
+		fmt.Fprintf(&b, `<li><svg viewBox="0 0 24 10" aria-hidden="true"><path class="%s s%d" d="%s"/></svg> %s</li>`, kind, s.look(i), d, escape(s.Name))
 	}
 	b.WriteString(`</ul>`)
 	return b.String()

@@ -39,6 +39,7 @@ func TestGolden(t *testing.T) {
 		"lines":   {Title: "Waiting", Unit: chart.Seconds, Series: []chart.Series{series("p50", 0.4, nan, 30, 61), series("p99", 1, nan, nan, 200)}, From: start(), Step: 15 * time.Minute},
 		"days":    {Title: "Days", Unit: chart.Seconds, Series: []chart.Series{series("p50", 90000, 200000, 4e6)}, From: start(), Step: 24 * time.Hour},
 		"single":  {Title: "One", Series: []chart.Series{series("one", 3)}, From: start(), Step: time.Minute},
+		"looks":   {Title: "Looks", Bars: true, Series: []chart.Series{{Name: "a", Values: []float64{1}, Look: 4}, {Name: "b", Values: []float64{1}, Look: 9}}, From: start(), Step: time.Minute},
 		"zeros":   {Title: "Zeros", Bars: true, Series: []chart.Series{series("done", 0, 0, 0)}, From: start(), Step: time.Minute},
 		"empty":   {Title: "Empty", Series: []chart.Series{series("nothing")}, From: start(), Step: time.Minute},
 		"none":    {Title: "None"},

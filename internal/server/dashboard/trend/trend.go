@@ -155,6 +155,12 @@ func figure(id, unit, none string, c chart.Chart) Figure {
 	return f
 }
 
+// looks sets how a series looks; see chart.Series.
+func looks(look int, s chart.Series) chart.Series {
+	s.Look = look
+	return s
+}
+
 // values returns a series with a value of each point.
 func values(s history.Series, name string, value func(c history.Counts) float64) chart.Series {
 	out := chart.Series{Name: name}
@@ -176,12 +182,12 @@ func tasks(s history.Series) []Figure {
 			count("done", func(c history.Counts) int { return c.Done }), count("failed", func(c history.Counts) int { return c.Failed }),
 		}}),
 		figure("outcomes", "tasks in "+every, "No task ended.", chart.Chart{Title: "Outcomes", Bars: true, From: s.From, Step: s.Range.Step, Series: []chart.Series{
-			count("written to GitHub", func(c history.Counts) int { return c.Outcomes[history.Applied] + c.Outcomes[history.Partial] }),
-			count("nothing written", func(c history.Counts) int {
+			looks(3, count("written to GitHub", func(c history.Counts) int { return c.Outcomes[history.Applied] + c.Outcomes[history.Partial] })),
+			looks(1, count("nothing written", func(c history.Counts) int {
 				return c.Done - c.Outcomes[history.Applied] - c.Outcomes[history.Partial]
-			}),
-			count("failed without a decision", func(c history.Counts) int { return c.Outcomes[history.NoDecision] + c.Outcomes[history.Cancelled] }),
-			count("failed when applied", func(c history.Counts) int { return c.Outcomes[history.NotApplied] }),
+			})),
+			looks(4, count("failed without a decision, or cancelled", func(c history.Counts) int { return c.Outcomes[history.NoDecision] + c.Outcomes[history.Cancelled] })),
+			looks(2, count("failed when applied", func(c history.Counts) int { return c.Outcomes[history.NotApplied] })),
 		}}),
 	}
 	for _, d := range []struct {

@@ -148,7 +148,10 @@ func (st *stage) logs() string {
 	for i := range st.servers {
 		text, _ := os.ReadFile(filepath.Join(st.dir, fmt.Sprintf("log%d", i)))
 		lines := strings.Split(string(text), "\n")
-		fmt.Fprintf(&out, "server %d:\n%s\n", i, strings.Join(lines[max(0, len(lines)-20):], "\n"))
+		fmt.Fprintf(&out, "server %d:\n", i)
+		for _, line := range lines[max(0, len(lines)-20):] {
+			fmt.Fprintln(&out, line[:min(len(line), 300)])
+		}
 	}
 	return out.String()
 }

@@ -46,7 +46,7 @@ func openInbound(ctx context.Context, o Options, credentials *access.Credentials
 // newAPI returns the server that answers requests.
 func newAPI(o Options, c connections, l loops, in inbound) (*api.Server, error) {
 	s := o.Settings
-	h := health{store: c.store, copies: c.copies, harness: l.harness, agents: in.agents, polling: l.active, github: c.github, limits: c.limits, now: o.Now}
+	h := health{store: c.store, copies: c.copies, harness: l.harness, history: l.recorder, agents: in.agents, polling: l.active, github: c.github, limits: c.limits, now: o.Now}
 	proxies, err := access.ParseProxies(s.Server.TrustedProxies)
 	if err != nil {
 		return nil, fmt.Errorf("server.trusted_proxies: %w", err)

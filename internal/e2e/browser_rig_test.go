@@ -110,10 +110,11 @@ func (s *station) start() {
 	})
 }
 
-// manyCalls is the calls of more repositories than the page shows, and of accounts with long names.
+// manyCalls is the calls of more repositories than the page shows, and of accounts with long names. It returns the
+// same at each call, because the page loads again when it changes.
 func manyCalls() budget.Report {
 	r := budget.Report{Accounts: []budget.Account{
-		{Name: "the-triage-bot-of-a-large-organisation[bot]", Resource: "core", Calls: 812, Left: 312, Limit: 5000, Reset: time.Now().Add(25 * time.Minute)},
+		{Name: "the-triage-bot-of-a-large-organisation[bot]", Resource: "core", Calls: 812, Left: 312, Limit: 5000, Reset: time.Now().Truncate(time.Hour).Add(time.Hour)},
 		{Name: "octo", Resource: "graphql", Left: 5000, Limit: 5000},
 	}}
 	for n := range 25 {

@@ -189,6 +189,43 @@ func pages() map[string]queue.Filter {
 	}
 }
 
+// BenchmarkSearch searches 1,000,000 tasks. It reports how many of them one call examines.
+func BenchmarkSearch(b *testing.B) {
+	s := open(b, filepath.Join(b.TempDir(), "foreman.db"), nil)
+	sqlite.Change(b, s, `WITH RECURSIVE k(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM k WHERE n < 1000000)
+INSERT INTO task (task_id, agent, repo, issue, lane, state, priority, joinable, created_at, completed_at, ended_at, reason, title, delivery)
+SELECT 't' || n, 'http://a/' || (n % 8), 'org/r' || (n % 4), n, 'org/r' || (n % 4) || '#' || n, CASE WHEN n % 1000 = 0 THEN 5 ELSE 4 END, 0, 0, n, n, n,
+  CASE WHEN n % 1000 = 0 THEN 'add the label: GitHub says 503' ELSE '' END, 'the editor crashes when file ' || n || ' is saved', 'd0c0ffee-cc78-11e3-81ab-' || n FROM k`)
+	for name, f := range map[string]queue.Filter{
+		"no match": {Title: "nowhere"}, "a rare title": {Title: "FILE 950000"}, "a frequent title": {Title: "editor crash"},
+		"a new delivery": {ID: "d0c0ffee-cc78-11e3-81ab-950000"}, "an old delivery": {ID: "d0c0ffee-cc78-11e3-81ab-7"}, "a task": {ID: "t7"},
+		"a reason of failed tasks": {State: queue.Failed, Reason: "says 503"}, "words in a repository": {Repo: "org/r1", Title: "nowhere"},
+		"old tasks by time": {To: time.UnixMilli(100)},
+	} {
+		f.Limit = 50
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for range b.N {
+				page, err := s.Queue().Search(b.Context(), f)
+				if err != nil || page.Examined > queue.MaxExamined {
+					b.Fatal(page.Examined, err)
+				}
+				b.ReportMetric(float64(page.Examined), "examined")
+				b.ReportMetric(float64(len(page.Tasks)), "tasks")
+			}
+		})
+		b.Run("count/"+name, func(b *testing.B) {
+			for range b.N {
+				tally, err := s.Queue().Count(b.Context(), f)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(tally.N), "tasks")
+			}
+		})
+	}
+}
+
 // many adds 100,000 tasks. waiting is the percentage of pending ones.
 func many(b *testing.B, s *sqlite.Store, waiting int) {
 	b.Helper()

@@ -20,6 +20,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/backtest"
+	"github.com/org/foreman-action/internal/evidence"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -158,13 +159,17 @@ func runCase(t *testing.T, c caseFile) {
 		c.compare(t, "text", err.Error()+"\n")
 		return
 	}
+	proof, err := evidence.Encode(report.Evidence)
+	if err != nil {
+		t.Fatal(err)
+	}
 	raw, err := json.MarshalIndent(report, "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.compare(t, "text", backtest.Text(report)+fmt.Sprintf("timelines read: %d\n", src.reads))
 	for name, text := range map[string]string{
-		"json": string(raw) + "\n", "markdown": backtest.Markdown(report), "html": backtest.HTML(report),
+		"json": string(raw) + "\n", "evidence": string(proof), "markdown": backtest.Markdown(report), "html": backtest.HTML(report),
 	} {
 		if _, ok := c.part(name); ok {
 			c.compare(t, name, text)

@@ -76,6 +76,13 @@ type effect struct {
 	labels  []string
 	closes  string // the reason for closing; empty: it does not close
 	actions string // all actions as text, for comparison
+	adds    []addition
+}
+
+// An addition is a label that an action of a rule adds.
+type addition struct {
+	digest string // of the rule and the action
+	label  string
 }
 
 // matters reports whether the timeline is worth reading.
@@ -131,6 +138,11 @@ func (e *engine) decisionOf(res rules.Result, may func(label string) bool) decis
 		case spec.AddsLabels():
 			names, _, _ := a.Texts(spec.Main)
 			does.labels = e.permitted(does.labels, may, names...)
+			for _, name := range names {
+				if may(name) {
+					does.adds = append(does.adds, addition{res.Digests[k], name})
+				}
+			}
 		case a.Type == protocol.ActionMarkDuplicate:
 			does.closes = "duplicate"
 		case spec.Closes():

@@ -113,6 +113,27 @@ func (h history) label(name string) (verdict, string) {
 	return disagreed, "the issue does not have the label " + name
 }
 
+// proof reports whether what people did with a label proves that a rule is right or wrong to add it. Unlike
+// label, it needs a person other than the issue's author: labels of a form, of the author, of a program or of
+// unknown origin prove nothing, and neither do labels that we added.
+func (h history) proof(name string) (proves, right bool) {
+	named := func(kind string) (triage.TimelineEvent, bool) {
+		return h.last(func(e triage.TimelineEvent) bool { return e.Kind == kind && strings.EqualFold(e.Label, name) })
+	}
+	added, wasAdded := named("labeled")
+	removed, wasRemoved := named("unlabeled")
+	others := func(e triage.TimelineEvent) bool { return h.human(e) && !strings.EqualFold(e.Actor, h.issue.Author) }
+	switch {
+	case wasAdded && h.ours(added), !h.Complete:
+		return false, false
+	case h.hasLabel(name):
+		return wasAdded && others(added), true
+	case wasRemoved:
+		return others(removed), false
+	}
+	return !h.untouched(), false
+}
+
 // closing compares closing for a reason with what people did. It returns the reason when they
 // disagree.
 func (h history) closing(reason string) (verdict, string) {

@@ -3,6 +3,8 @@ package backtest
 import (
 	"fmt"
 	"time"
+
+	"github.com/org/foreman-action/internal/evidence"
 )
 
 // Version is the version of the JSON form of a report. Changes that only add fields keep the
@@ -34,6 +36,8 @@ type Report struct {
 	Months    []Month  `json:"months"` // the oldest first
 	// Notes explain the numbers.
 	Notes []string `json:"notes"`
+	// Evidence is the start of the track records of the rules. It is a file of its own.
+	Evidence evidence.File `json:"-"`
 }
 
 // A Stopped is the reason why a replay ended early.

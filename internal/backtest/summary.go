@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/evidence"
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 )
 
@@ -18,6 +20,7 @@ func summarize(o Options, c counts, engines []*engine, stopped *Stopped) Report 
 		Version: Version, Repo: o.Repo, Event: replayedEvent, Since: utc(o.Since), At: o.Now.UTC(), Issues: c.replayed, PullRequests: c.pulls, Ours: c.ours,
 		Timelines: c.timelines, Failed: c.engines[0].failed, Stopped: stopped, Months: []Month{}, Notes: notes(o, c, engines),
 	}
+	rep.Evidence = evidence.File{Version: evidence.Version, Repo: o.Repo, At: o.Now.UTC(), Since: o.Since, Pairs: c.engines[0].pairs()}
 	rep.Rules = ruleList(engines[0], c.engines[0], c.carried)
 	if o.Old != nil {
 		rep.ComparedWith, rep.OldFailed = cmp.Or(sanitize.Name(o.OldName), "other rules"), c.engines[1].failed
@@ -27,6 +30,15 @@ func summarize(o Options, c counts, engines []*engine, stopped *Stopped) Report 
 		rep.Months = append(rep.Months, *c.months[name])
 	}
 	return rep
+}
+
+// pairs returns what the replay proves, without order.
+func (c *ruleCount) pairs() []evidence.Pair {
+	list := make([]evidence.Pair, 0, len(c.proofs))
+	for key, p := range c.proofs {
+		list = append(list, evidence.Pair{Digest: key.digest, Action: protocol.ActionAddLabel, Value: key.label, Judged: p.judged, Kept: p.kept})
+	}
+	return list
 }
 
 // utc returns a time in UTC; nil for the zero time.

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/org/foreman-action/internal/evidence"
+	"github.com/org/foreman-action/internal/text"
 )
 
 // maxMonths is the largest number of months that are counted.
@@ -92,12 +95,13 @@ func linkTo(h history, why string) Link {
 // A ruleCount contains the counts for the rules of one engine.
 type ruleCount struct {
 	rules  map[string]*tally // by id
-	failed int               // issues on which a rule cannot be judged
-	why    string            // the first failure that belongs to no single rule
+	proofs map[proofKey]*proof
+	failed int    // issues on which a rule cannot be judged
+	why    string // the first failure that belongs to no single rule
 }
 
 func newRuleCount(e *engine) *ruleCount {
-	c := &ruleCount{rules: map[string]*tally{}}
+	c := &ruleCount{rules: map[string]*tally{}, proofs: map[proofKey]*proof{}}
 	for _, info := range e.infos {
 		c.rules[info.ID] = &tally{labels: map[string]*Figures{}}
 	}
@@ -119,6 +123,32 @@ func (c *ruleCount) add(h history, d decision, links int) {
 	}
 	for _, id := range d.fired {
 		c.rules[id].judge(h, *d.effects[id], links)
+		c.prove(h, d.effects[id].adds)
+	}
+}
+
+// A proofKey is a label that an action of a rule adds. label is in the form of [text.LabelKey].
+type proofKey struct{ digest, label string }
+
+// A proof counts what people did with a label.
+type proof struct{ judged, kept int }
+
+// prove counts what the history of an issue proves. Rules with the same digest count an issue once.
+func (c *ruleCount) prove(h history, adds []addition) {
+	for i, a := range adds {
+		key := proofKey{a.digest, text.LabelKey(a.label)}
+		proves, right := h.proof(a.label)
+		twice := slices.ContainsFunc(adds[:i], func(b addition) bool { return proofKey{b.digest, text.LabelKey(b.label)} == key })
+		if p := c.proofs[key]; proves && !twice && (p != nil || len(c.proofs) < evidence.MaxPairs) {
+			if p == nil {
+				p = &proof{}
+				c.proofs[key] = p
+			}
+			p.judged++
+			if right {
+				p.kept++
+			}
+		}
 	}
 }
 

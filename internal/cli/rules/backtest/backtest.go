@@ -27,6 +27,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/replay"
 	"github.com/org/foreman-action/internal/cli/rulefiles"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/evidence"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
@@ -43,6 +44,9 @@ are not replayed. The report lists them, and defines agreement.
 
 With --old the rules are compared with those of a file, or else of a branch, a tag or
 a commit of the repository on GitHub: which rules fire newly, and which no longer.
+
+--write-evidence writes what people did with the labels of each rule: only labels that
+a person other than the issue's author added or removed count, and no label of Foreman.
 
 OWNER/REPO defaults to the repository of the workflow. Answers are cached in a folder
 (--cache) that only you can read, and read again only after a change. The command stops
@@ -61,6 +65,7 @@ type Options struct {
 	Old        string   // a file, or a ref of the repository, to compare with; empty: no comparison
 	Format     string   // of the report: text, json, html or markdown
 	Output     string   // file for the report; see [process.OutputFile]
+	Evidence   string   // file for the evidence; empty: none
 	Cache      string   // folder of the cache; empty: none
 	CacheNamed bool     // the user named the cache, so an unusable one is an error
 	Bot        string   // login under which Foreman acts
@@ -91,6 +96,7 @@ func Command(env process.Env) *cobra.Command {
 	group.Values(c, "format", "text", "json", "html", "markdown")
 	group.JSONFlag(c, "print the report as JSON, like --format json")
 	fl.StringVarP(&o.Output, "output", "o", "", "`FILE` for the report (default: standard output)")
+	fl.StringVar(&o.Evidence, "write-evidence", "", "`FILE` for the results by rule, action and label, as a start of the rules' track records")
 	fl.IntVar(&o.Links, "links", 10, "maximum number of listed issues of each kind for a rule")
 	fl.StringVar(&o.Cache, "cache", cacheDir(env.Getenv), "`DIR` of the cache; empty: no cache")
 	fl.IntVar(&o.Reserve, "reserve", 100, "calls per hour to leave to others who use the token")
@@ -154,8 +160,10 @@ func Run(ctx context.Context, o Options) error {
 	}
 	if result.Stopped != nil {
 		o.Env.Log("%s", result.Stopped)
+	} else if err := writeEvidence(o, result); err != nil {
+		return err
 	}
-	if err := deliver(o.Env, process.OutputFile(o.Output), write(result)); err != nil {
+	if err := deliver(o.Env, "report", process.OutputFile(o.Output), write(result)); err != nil {
 		return err
 	}
 	if result.Stopped != nil {
@@ -181,6 +189,8 @@ func replayOf(o Options) (replay.Options, []string, error) {
 		return replay.Options{}, nil, command.Usagef("--since: want a time such as 1y, 6mo, 4w, 90d or 2026-01-31, got %q", o.Since)
 	case o.Limit < 0, o.Links < 1, o.Reserve < 0:
 		return replay.Options{}, nil, command.Usagef("--limit and --reserve want 0 or more, --links 1 or more")
+	case o.Evidence != "" && process.OutputFile(o.Evidence) == process.OutputFile(o.Output):
+		return replay.Options{}, nil, command.Usagef("--write-evidence and --output name the same file")
 	case access.Token == "":
 		return replay.Options{}, nil, command.Usagef("read the history of %s: %w", repo, failure.ErrNoToken)
 	}
@@ -260,8 +270,20 @@ func oldRules(ctx context.Context, env process.Env, r replay.Options, old string
 	return cfg, nil
 }
 
-// deliver writes a report to standard output, or atomically to a file.
-func deliver(env process.Env, name, text string) error {
+// writeEvidence writes the evidence of a replay that reached its end.
+func writeEvidence(o Options, r backtest.Report) error {
+	if o.Evidence == "" {
+		return nil
+	}
+	data, err := evidence.Encode(r.Evidence)
+	if err != nil {
+		return command.Failed(err)
+	}
+	return deliver(o.Env, "evidence", process.OutputFile(o.Evidence), string(data))
+}
+
+// deliver writes a text to standard output, or atomically to a file. what it is appears in errors.
+func deliver(env process.Env, what, name, text string) error {
 	if name == "" {
 		return env.Print(text)
 	}
@@ -273,7 +295,7 @@ func deliver(env process.Env, name, text string) error {
 		err = files.Replace(path, []byte(text), 0o644)
 	}
 	if err != nil {
-		return command.Failed(fmt.Errorf("write the report to %s: %w", name, err))
+		return command.Failed(fmt.Errorf("write the %s to %s: %w", what, name, err))
 	}
 	return nil
 }

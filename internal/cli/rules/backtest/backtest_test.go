@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/backtest"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/evidence"
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
@@ -139,5 +140,60 @@ func TestBacktestInterrupted(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"GET /repos/octo-org/widgets/issues/1/timeline 200"}, gh.Log()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// TestWriteEvidence writes what people did with the labels of the rules, for the repository and the rules
+// of the replay. An interrupted replay writes none.
+func TestWriteEvidence(t *testing.T) {
+	t.Parallel()
+	gh := githubtest.New(t, githubtest.Config{Token: "s3cret-token"})
+	repo := gh.Repo("octo-org/widgets").AddLabel("docs", "bug").AddUser("mona")
+	for n := 1; n <= 4; n++ {
+		repo.AddIssue(githubtest.Issue{Number: n, Title: "panic", Author: "ann"})
+	}
+	repo.LabelAs("mona", 1, "docs")
+	repo.LabelAs("github-actions[bot]", 2, "docs")
+	repo.LabelAs("ann", 3, "docs")
+	repo.LabelAs("mona", 4, "bug")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "rules.yml"), []byte("version: 1\nrules:\n  - {id: a, on: issues.opened, then: [{add_label: Docs}]}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(ctx context.Context, args ...string) (code int, stdout, stderr string) {
+		var out, errs bytes.Buffer
+		env := map[string]string{"GITHUB_TOKEN": "s3cret-token", "GITHUB_API_URL": gh.URL}
+		o := process.Env{Dir: dir, Getenv: func(name string) string { return env[name] }, Stdout: &out, Stderr: &errs}.Complete()
+		c := Command(o)
+		c.SetArgs(append([]string{"octo-org/widgets", "rules.yml", "--cache", "", "--write-evidence"}, args...))
+		return command.ExitCode(c.ExecuteContext(ctx)), out.String(), errs.String()
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if code, _, _ := run(stopped, "early.json"); code == command.ExitOK {
+		t.Errorf("an interrupted replay has exit code %d", code)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "early.json")); err == nil {
+		t.Error("an interrupted replay wrote evidence")
+	}
+	if code, _, stderr := run(t.Context(), "x.json", "-o", "x.json"); code != command.ExitUsage {
+		t.Errorf("one file for both: exit code %d: %s", code, stderr)
+	}
+	code, stdout, stderr := run(t.Context(), "evidence.json")
+	if code != command.ExitOK || !strings.Contains(stdout, "octo-org/widgets: 4 issues replayed") {
+		t.Fatalf("exit code %d:\n%s%s", code, stdout, stderr)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "evidence.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := evidence.Decode(data, "Octo-Org/Widgets")
+	if err != nil || len(f.Pairs) != 1 {
+		t.Fatalf("%v:\n%s", err, data)
+	}
+	p := f.Pairs[0]
+	want := evidence.Pair{Digest: p.Digest, Action: "add_label", Value: "docs", Judged: 2, Kept: 1}
+	if diff := cmp.Diff(want, p); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

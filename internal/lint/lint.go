@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -87,6 +88,7 @@ func (c *checker) settings(f *yamlfile.File) {
 			}
 		}
 	}
+	c.retention(f)
 	c.keepsOpen = c.keepsOpen || scalar(yamlfile.Child(f.Root(), "policy", "allow_close")) == "false"
 	agent := yamlfile.Child(f.Root(), "agent")
 	if agent == nil {
@@ -96,6 +98,25 @@ func (c *checker) settings(f *yamlfile.File) {
 	c.agent = &place
 	if n := yamlfile.Child(agent, "on_failure", "add_label"); n != nil {
 		c.uses = append(c.uses, ruleset.LabelUse{Label: n.Value, Verb: ruleset.LabelAdded, Place: f.At(n, 1, 1, "")})
+	}
+}
+
+// artifactDays is for how many days GitHub keeps an artifact unless an administrator sets another number. In
+// a public repository it is the most.
+const artifactDays = 90
+
+// retention warns if outcomes are judged after the artifact with the record has expired.
+func (c *checker) retention(f *yamlfile.File) {
+	for _, key := range []string{"judge_after", "shadow_period"} {
+		n := yamlfile.Child(f.Root(), "policy", key)
+		if n == nil {
+			continue
+		}
+		if store := c.config.Memory.Store; (store == "" || store == "artifact") && c.config.Policy.JudgeTime() >= artifactDays*24*time.Hour {
+			c.warn(f.At(n, 1, 1, ""), "policy.%s: GitHub deletes the artifact with the record of an issue after %d days, or when the repository says, so nothing would be judged; write a shorter time, such as 30d",
+				key, artifactDays)
+		}
+		return // the other one has no effect
 	}
 }
 

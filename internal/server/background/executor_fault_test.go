@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -372,6 +373,41 @@ func TestJournalFirst(t *testing.T) {
 		r.start()
 		time.Sleep(time.Hour)
 		r.is(1, queue.Failed)
+	})
+}
+
+// TestJournalLast checks that the end of an attempt stores the outcome of its last write, if nothing else
+// did: without a memory, and after a failure.
+func TestJournalLast(t *testing.T) {
+	t.Parallel()
+	states := func(r *rig, issue int) (list []triage.State) {
+		l, err := r.journal.Ledger(r.t.Context(), memory.LedgerKey{Repo: repo, Issue: issue, Task: id(issue)})
+		if err != nil {
+			r.t.Error(err)
+		}
+		for _, e := range l.Entries {
+			list = append(list, e.State)
+		}
+		return list
+	}
+	onAll(t, func(r *rig) {
+		r.store = nil
+		r.gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/octo/hello/issues/2/comments", Status: 403})
+		for n := 1; n <= 2; n++ {
+			r.enqueue(n)
+			r.complete(n, addLabel, comment)
+		}
+		_, stop := r.start()
+		synctest.Wait()
+		stop()
+		r.is(1, queue.Done)
+		if got := states(r, 1); !slices.Equal(got, []triage.State{triage.Done, triage.Done}) {
+			r.t.Errorf("got %v, want that both ended", got)
+		}
+		r.is(2, queue.Completed)
+		if got := states(r, 2); !slices.Equal(got, []triage.State{triage.Done, triage.Failed}) {
+			r.t.Errorf("got %v, want that the comment failed", got)
+		}
 	})
 }
 

@@ -198,6 +198,38 @@ func complete(ctx context.Context, s setup, d triage.Delivery, g *given) (curren
 	return confirm(ctx, s, d, *g)
 }
 
+// confirm returns the event of a given decision with the issue as it is now. An agent's decision needs
+// the timeline anyway, which shows whether the issue in the event is still current. Only if it is not,
+// or if the text of an issue matters that may have been edited, the issue is read, too.
+func confirm(ctx context.Context, s setup, d triage.Delivery, g given) (current, error) {
+	c := current{event: d}
+	if byTimeline(s, d, g) {
+		now := s.o.Clock.Now()
+		// After an error the issue is read, and the review reads the timeline again and returns its error.
+		if t, err := s.o.Host.Issues.Timeline(ctx, d.Ref()); err == nil {
+			if c.timeline = &t; unchanged(d, t) {
+				c.event.At, c.event.Fetched = d.Time(), now
+				return c, nil
+			}
+		}
+	}
+	var err error
+	if c.event, err = fetch(ctx, s, d); err != nil {
+		return c, err
+	}
+	c.untouched = s.id.First && d.Key() == "issues.opened" && d.Issue != nil && untouched(*d.Issue, *c.event.Issue)
+	return c, nil
+}
+
+// byTimeline reports whether the timeline of the issue is read instead of the issue. It does not show
+// edits of the issue's body. These matter only to rules, for which a text is current for as long as an
+// event is not late. An earlier attempt may have changed the issue itself.
+func byTimeline(s setup, d triage.Delivery, g given) bool {
+	return s.id.First && d.Happened() && d.Issue != nil && d.Fetched.IsZero() && !d.Time().IsZero() &&
+		g.message != nil && g.message.Decision.Writes() && len(g.message.Actions) > 0 &&
+		(s.c.Rules.Len() == 0 || !d.Late(s.o.Clock.Now()))
+}
+
 // fetch returns the event with the current issue.
 func fetch(ctx context.Context, s setup, d triage.Delivery) (triage.Delivery, error) {
 	d.Fetched = s.o.Clock.Now()

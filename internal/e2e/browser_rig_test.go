@@ -39,7 +39,7 @@ const browserAgent = "http://agent.example:9001"
 // A station is a server with a dashboard, and its queue in memory.
 type station struct {
 	t       *testing.T
-	q       queue.Queue
+	q       *queue.InMemory
 	address string
 	stop    func()
 	creds   *access.Credentials
@@ -70,7 +70,7 @@ func newStation(t *testing.T, operator bool) *station {
 // start starts the server, always on the same address.
 func (s *station) start() {
 	s.t.Helper()
-	o := dashboard.Options{Queue: s.q, Every: 200 * time.Millisecond, Health: func(context.Context) []dashboard.Health {
+	o := dashboard.Options{Queue: s.q, Pauses: s.q, Every: 200 * time.Millisecond, Health: func(context.Context) []dashboard.Health {
 		if s.well {
 			var list []dashboard.Health
 			for _, name := range []string{"agent triage", "loop decisions", "loop dispatch", "loop maintenance", "loop polling", "memory", "polling octo/forge", "queue"} {

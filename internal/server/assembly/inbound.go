@@ -52,7 +52,7 @@ func newAPI(o Options, c connections, l loops, in inbound) (*api.Server, error) 
 		return nil, fmt.Errorf("server.trusted_proxies: %w", err)
 	}
 	attempts := access.NewAttempts(o.Now)
-	page, err := newDashboard(s, in, dashboard.Options{Attempts: attempts, Queue: c.queue, Health: h.report, Waiting: c.waiting.All, Budget: c.limits.budget.Report, History: c.store.History(), Observe: c.meter.Observe, Now: o.Now, Log: o.Log})
+	page, err := newDashboard(s, in, dashboard.Options{Attempts: attempts, Queue: c.queue, Pauses: c.store, Health: h.report, Waiting: c.waiting.All, Budget: c.limits.budget.Report, History: c.store.History(), Observe: c.meter.Observe, Now: o.Now, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,9 @@ import (
 
 // content is the part of a page that changes while the page is open.
 type content struct {
-	Overview *overview `json:",omitempty"`
-	Task     *taskPage `json:",omitempty"`
+	Overview *overview     `json:",omitempty"`
+	Task     *taskPage     `json:",omitempty"`
+	Pauses   *pauseSection `json:",omitempty"`
 }
 
 // version returns a text that differs for different contents; empty: no content.
@@ -33,6 +34,7 @@ func (c content) version() (string, error) {
 type contents struct {
 	reader *reader
 	links  links
+	pauses queue.Pauses // nil: none are shown
 }
 
 // overview returns the first page for a filter.
@@ -41,7 +43,7 @@ func (c *contents) overview(ctx context.Context, f queue.Filter) (content, error
 	if err != nil {
 		return content{}, err
 	}
-	return content{Overview: newOverview(f, s, c.links)}, nil
+	return content{Overview: newOverview(f, s, c.links), Pauses: c.pauseSection(ctx)}, nil
 }
 
 // task returns the page of a task.
@@ -50,5 +52,5 @@ func (c *contents) task(ctx context.Context, id string) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	return content{Task: newTask(details, c.links)}, nil
+	return content{Task: newTask(details, c.links), Pauses: c.pauseSection(ctx)}, nil
 }

@@ -39,6 +39,8 @@ import (
 // Options configure a [Dashboard].
 type Options struct {
 	Queue queue.Queue // must be set
+	// Pauses are those of the queue; nil: none are shown, and operators cannot pause.
+	Pauses queue.Pauses
 
 	// Operators reports whether an operator has that name and that secret. It must take the same
 	// time for a wrong secret as for the right one. If Operators is set, only operators see the page.
@@ -123,7 +125,7 @@ func New(o Options) (*Dashboard, error) {
 			sessions: &sessions{now: o.Now, random: o.Random, open: map[string]session{}},
 			attempts: o.Attempts, warnings: loglimit.New(o.Now),
 		},
-		contents: &contents{newReader(o.Queue, o.Health, o.Now), links{github}},
+		contents: &contents{newReader(o.Queue, o.Health, o.Now), links{github}, o.Pauses},
 		renderer: newRenderer(o.Operators == nil, o.Shadow, o.Now, o.Log),
 		mux:      http.NewServeMux(),
 		origins:  http.NewCrossOriginProtection(),
@@ -141,6 +143,8 @@ func New(o Options) (*Dashboard, error) {
 		"POST /tasks/{id}/retry":     d.change("retry", "retried", d.retry),
 		"POST /tasks/{id}/ask-again": d.change("ask-again", "asked", d.askAgain),
 		"POST /tasks/{id}/cancel":    d.change("cancel", "cancelled", d.cancel),
+		"POST /pause":                d.pauseOrResume("pause", d.pause),
+		"POST /resume":               d.pauseOrResume("resume", d.resume),
 		"POST /bulk":                 d.bulk,
 		"GET /login":                 d.loginForm,
 		"POST /login":                d.login,

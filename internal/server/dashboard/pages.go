@@ -164,6 +164,14 @@ func notice(did string) string {
 		return "The task was retried."
 	case "asked":
 		return "The task is decided again."
+	case "paused":
+		return "It is paused."
+	case "already":
+		return "It was paused already. Nothing was changed."
+	case "resumed":
+		return "It is resumed."
+	case "unpaused":
+		return "It was not paused. Nothing was changed."
 	case "cancelled":
 		return "The task was cancelled."
 	}

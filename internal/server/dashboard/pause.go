@@ -1,0 +1,111 @@
+package dashboard
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/queue"
+)
+
+// A pauseSection shows the pauses, on every page.
+type pauseSection struct {
+	Rows     []pauseRow
+	Problem  bool // the pauses cannot be read
+	Possible bool // operators can pause here
+	Agents   []string
+}
+
+// A pauseRow is a pause. Kind and Name are sent back to end it.
+type pauseRow struct {
+	Scope, By, Reason string
+	Kind, Name        string
+	Since             time.Time
+	Held, Busy        string // in a sentence
+}
+
+// pauseSection returns the section about pauses; nil if the page has none.
+func (c *contents) pauseSection(ctx context.Context) *pauseSection {
+	if c.pauses == nil {
+		return nil
+	}
+	list, err := c.pauses.ListPauses(ctx)
+	s := &pauseSection{Problem: err != nil, Possible: true}
+	for _, p := range list {
+		r := pauseRow{
+			Scope: line(p.Scope.String(), maxLine), By: word(p.By), Reason: line(p.Reason, maxLine),
+			Kind: string(p.Scope.Kind), Name: p.Scope.Name, Since: p.At, Held: plural(p.Held, "task"),
+		}
+		if p.Held >= queue.MaxHeld {
+			r.Held = "at least " + r.Held
+		}
+		if p.Claimed+p.Draining > 0 {
+			r.Busy = plural(p.Claimed, "claim") + " and " + plural(p.Draining, "decision") + " in progress"
+		}
+		s.Rows = append(s.Rows, r)
+	}
+	return s
+}
+
+// pauseOrResume handles the forms with which operators pause and resume. They send the kind and the name
+// of a scope.
+func (d *Dashboard) pauseOrResume(verb string, apply func(r *http.Request, s queue.Scope, by string) (did string, err error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if d.auth.operators == nil || d.contents.pauses == nil {
+			d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: "Nothing can be paused here, because no operators are configured. Use \"foremand pause\" and \"foremand resume\"."})
+			return
+		}
+		v, ok := d.admit(w, r)
+		if !ok {
+			return
+		}
+		if !d.auth.ownPage(r) {
+			d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: notOwnPage, Visitor: v})
+			return
+		}
+		s, err := postedScope(r)
+		if err != nil {
+			d.renderer.show(w, r, response{Status: http.StatusBadRequest, Problem: "Nothing was changed: " + line(err.Error(), maxLine) + ".", Visitor: v})
+			return
+		}
+		did, err := apply(r, s, v.operator)
+		d.observe.Report(observe.Observation{Event: observe.OperatorChanged, Status: verb, N: 1, Err: err})
+		d.contents.reader.changed()
+		if err != nil {
+			d.renderer.fail(w, r, err)
+			return
+		}
+		d.log.Info("an operator pressed "+verb, "scope", line(s.String(), maxLine), "operator", v.operator, "did", did, "reason", line(r.PostFormValue("reason"), maxLine))
+		redirect(w, withNotice(local(r.PostFormValue("from")), did))
+	}
+}
+
+// postedScope returns the scope that a form names. Its name only counts if the kind has one.
+func postedScope(r *http.Request) (queue.Scope, error) {
+	s := queue.Scope{Kind: queue.ScopeKind(r.PostFormValue("kind"))}
+	if s.Kind == queue.ScopeAgent || s.Kind == queue.ScopeRepo {
+		s.Name = r.PostFormValue("name")
+	}
+	if canonical, err := address.Canonical(s.Name); s.Kind == queue.ScopeAgent && err == nil {
+		s.Name = canonical
+	}
+	return s, s.Check()
+}
+
+func (d *Dashboard) pause(r *http.Request, s queue.Scope, by string) (did string, err error) {
+	_, already, err := d.contents.pauses.Pause(r.Context(), s, by, r.PostFormValue("reason"))
+	if already {
+		return "already", err
+	}
+	return "paused", err
+}
+
+func (d *Dashboard) resume(r *http.Request, s queue.Scope, _ string) (did string, err error) {
+	_, found, err := d.contents.pauses.Resume(r.Context(), s)
+	if !found {
+		return "unpaused", err
+	}
+	return "resumed", err
+}

@@ -59,7 +59,7 @@ func (d *Dashboard) past(w http.ResponseWriter, r *http.Request) {
 		d.renderer.fail(w, r, err)
 		return
 	}
-	d.renderer.show(w, r, response{Status: http.StatusOK, Visitor: v, History: trend.New(s)})
+	d.renderer.show(w, r, response{Status: http.StatusOK, Visitor: v, History: trend.New(s), content: content{Pauses: d.contents.pauseSection(r.Context())}})
 }
 
 // task serves the page of one task.

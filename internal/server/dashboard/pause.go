@@ -12,10 +12,8 @@ import (
 
 // A pauseSection shows the pauses, on every page.
 type pauseSection struct {
-	Rows     []pauseRow
-	Problem  bool // the pauses cannot be read
-	Possible bool // operators can pause here
-	Agents   []string
+	Rows    []pauseRow
+	Problem bool // the pauses cannot be read
 }
 
 // A pauseRow is a pause. Kind and Name are sent back to end it.
@@ -32,7 +30,7 @@ func (c *contents) pauseSection(ctx context.Context) *pauseSection {
 		return nil
 	}
 	list, err := c.pauses.ListPauses(ctx)
-	s := &pauseSection{Problem: err != nil, Possible: true}
+	s := &pauseSection{Problem: err != nil}
 	for _, p := range list {
 		r := pauseRow{
 			Scope: line(p.Scope.String(), maxLine), By: word(p.By), Reason: line(p.Reason, maxLine),
@@ -77,7 +75,7 @@ func (d *Dashboard) pauseOrResume(verb string, apply func(r *http.Request, s que
 			d.renderer.fail(w, r, err)
 			return
 		}
-		d.log.Info("an operator pressed "+verb, "scope", line(s.String(), maxLine), "operator", v.operator, "did", did, "reason", line(r.PostFormValue("reason"), maxLine))
+		d.log.Info("an operator paused or resumed", "verb", verb, "scope", line(s.String(), maxLine), "operator", v.operator, "did", did, "reason", line(r.PostFormValue("reason"), maxLine))
 		redirect(w, withNotice(local(r.PostFormValue("from")), did))
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"time"
 
 	"github.com/org/foreman-action/internal/postgrestest"
 )
@@ -40,6 +41,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	current := flags.String("new", "", "program of the measured build (default: foremand of this source tree)")
 	flags.IntVar(&o.rounds, "n", 5, "measured rounds")
 	flags.IntVar(&o.events, "events", 400, "events of a throughput")
+	flags.DurationVar(&o.slow, "slow", 100*time.Millisecond, "time of a call to GitHub in the comparison of one and two servers")
 	flags.IntVar(&o.concurrency, "concurrency", 16, "tasks that the agent gets at a time")
 	flags.StringVar(&o.payload, "payload", "../../testdata/events/issues/opened.payload.json", "webhook to send")
 	dir := flags.String("dir", "", "folder on the measured disk (default: the folder for temporary files)")
@@ -89,6 +91,7 @@ type options struct {
 	events      int    // of a throughput
 	only        string // name of the only store to measure, or scale; empty: all
 	concurrency int    // tasks that the agent gets at a time
+	slow        time.Duration
 }
 
 // A build is a program to measure.

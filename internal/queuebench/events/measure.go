@@ -14,7 +14,6 @@ import (
 const (
 	warmUp   = 60 // events before the first measured one
 	single   = 80 // events one at a time
-	slowCall = 100 * time.Millisecond
 	slowLoad = 64 // events at a time with slow calls, enough for the executors of two servers
 )
 
@@ -161,11 +160,11 @@ func measureStore(ctx context.Context, r *results, o options, b build, s store) 
 	return st.check(1)
 }
 
-// measureSlow measures the throughput with a GitHub that takes slowCall for each call. Then events wait
+// measureSlow measures the throughput with a GitHub that takes o.slow for each call. Then events wait
 // and use little of the processors.
 func measureSlow(ctx context.Context, r *results, o options, b build, s store) error {
 	o.concurrency = slowLoad
-	st, err := start(ctx, o, setting{build: b, store: s, slow: slowCall})
+	st, err := start(ctx, o, setting{build: b, store: s, slow: o.slow})
 	defer st.stop()
 	if err != nil {
 		return err

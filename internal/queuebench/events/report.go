@@ -27,7 +27,7 @@ func report(r *results, o options, builds []build, stores []store) string {
 		steps(&out, r, builds, s)
 		calls(&out, r, builds, s)
 	}
-	table(&out, r, builds, store{name: scale, title: fmt.Sprintf("PostgreSQL, a GitHub that takes %s for a call", slowCall)}, []string{slowOne, slowTwo})
+	table(&out, r, builds, store{name: scale, title: fmt.Sprintf("PostgreSQL, a GitHub that takes %s for a call", o.slow)}, []string{slowOne, slowTwo})
 	for _, b := range builds {
 		if two := r.ratios(key{scale, slowTwo, b.name}, key{scale, slowOne, b.name}); two != nil {
 			fmt.Fprintf(&out, "\nTwo servers beside one, %s build: %s.\n", b.name, ratio.Spread(two))

@@ -2,7 +2,6 @@ package memory_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,32 +12,6 @@ import (
 
 	"github.com/org/foreman-action/memory"
 )
-
-// TestBound compares the bound with figures of the literature (Wilson 1927; Newcombe 1998 for the
-// formula) and with the figures that the documentation names.
-func TestBound(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		right, judged int
-		want          float64
-	}{
-		{0, 0, 0}, {0, 10, 0}, {1, 1, 0.270}, {20, 20, 0.881}, {27, 28, 0.855}, {36, 38, 0.853}, {29, 30, 0.864},
-		{59, 60, 0.929}, {60, 60, 0.957}, {95, 100, 0.901}, {133, 133, 0.980}, {17, 20, 0.678}, {10, 10, 0.787},
-	}
-	for _, tt := range tests {
-		if got := memory.Bound(tt.right, tt.judged); math.Abs(got-tt.want) > 0.0006 {
-			t.Errorf("%d of %d: got %.4f, want %.3f", tt.right, tt.judged, got, tt.want)
-		}
-	}
-	for n := 1; n < 300; n++ {
-		for k := 1; k <= n; k++ {
-			a, b := memory.Bound(k-1, n), memory.Bound(k, n)
-			if a >= b || b > float64(k)/float64(n) || memory.Bound(k, n+1) >= b {
-				t.Fatalf("%d of %d: %v, one less %v", k, n, b, a)
-			}
-		}
-	}
-}
 
 var threshold = memory.Threshold{Bound: 0.85, Of: 20}
 

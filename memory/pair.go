@@ -5,10 +5,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/org/foreman-action/internal/wilson"
 )
 
 // An Outcome is what became of an action that was carried out or proposed.
@@ -103,7 +104,7 @@ type AuthorCount struct {
 
 // A Threshold is the proof that a pair needs.
 type Threshold struct {
-	Bound float64 // least [Bound] of the right ones among the judged, from 0 to 1
+	Bound float64 // least lower bound of the share of right ones, as by package wilson, from 0 to 1
 	Of    int     // least number of judged outcomes, from 1
 }
 
@@ -118,7 +119,7 @@ const (
 	maxUndone  = 4
 	// slack is how far below the threshold the bound may fall before the permission ends.
 	slack       = 0.1
-	maxAuthors  = 70 // of Pair.Authors; the first ones are dropped. It is a third of the largest Threshold.Of
+	maxAuthors  = 20 // of Pair.Authors; the first ones are dropped
 	maxUndoings = 5  // in Pair.Undoings
 
 	authorDigits = 8
@@ -158,30 +159,17 @@ func (t *Tally) add(other Tally) {
 	}
 }
 
-// Bound returns the lower end of the one-sided 95 % confidence interval of a share of right outcomes,
-// by Wilson's score interval without continuity correction; 0 if nothing was judged.
-// https://www.itl.nist.gov/div898/handbook/prc/section2/prc241.htm
-func Bound(right, judged int) float64 {
-	if judged <= 0 {
-		return 0
-	}
-	const z = 1.6448536269514722 // the 95 % quantile of the normal distribution
-	n := float64(judged)
-	share := float64(right) / n
-	return max(0, (share+z*z/(2*n)-z*math.Sqrt(share*(1-share)/n+z*z/(4*n*n)))/(1+z*z/n))
-}
-
 // Earned reports whether the action is carried out. The permission was earned by an earlier threshold:
 // if the policy has become stricter, the record must meet the new threshold, less the slack.
 func (p Pair) Earned(t Threshold) bool {
 	judged, right := p.Judged()
-	return !p.Granted.IsZero() && judged >= t.Of && Bound(right, judged) >= t.Bound-slack
+	return !p.Granted.IsZero() && judged >= t.Of && wilson.Bound(right, judged) >= t.Bound-slack
 }
 
 // Count adds the outcome of one action.
 //
 // The pair gets its permission when the threshold is met by outcomes on issues of enough authors: at
-// least Of/3, each with at most three right outcomes that count. It loses the permission when four of the last
+// least Of/3, or 20, each with at most three right outcomes that count. It loses the permission when four of the last
 // ten judged outcomes count against it, or when the bound is 0.1 below the threshold. Then a new period
 // begins, with nothing counted.
 func (p *Pair) Count(r Result, t Threshold) {
@@ -211,10 +199,10 @@ func (p *Pair) Count(r Result, t Threshold) {
 	p.Last += mark
 	p.Last = p.Last[max(0, len(p.Last)-lastJudged):]
 	judged, good := p.Judged()
-	bound := Bound(good, judged)
+	bound := wilson.Bound(good, judged)
 	switch {
 	case p.Granted.IsZero():
-		if judged >= t.Of && bound >= t.Bound && len(p.Authors)*maxPerAuthor >= t.Of {
+		if judged >= t.Of && bound >= t.Bound && len(p.Authors) >= min((t.Of+maxPerAuthor-1)/maxPerAuthor, maxAuthors) {
 			p.Granted, p.Authors = at, nil
 		}
 	case strings.Count(p.Last, "u") >= maxUndone:

@@ -111,6 +111,8 @@ type Memory struct {
 	// Agenda lists the scheduled closes, usually those in Store. Nil: closes with a grace period
 	// are refused.
 	Agenda memory.Agenda
+	// LoadCalls is the number of calls of GitHub that loading a record usually takes; 0: none.
+	LoadCalls int
 	// Batch is the Store of scheduled runs: all their saves are confirmed together. Nil: each save
 	// is confirmed separately.
 	Batch memory.Batch

@@ -41,6 +41,8 @@ type Survey struct {
 	Closed    int // due closes that were carried out
 	Dropped   int // due closes that were dropped
 	Waiting   int // issues with a close or a proposal that is not due yet
+	// Judgment is what became of earlier actions; see [Runner.Judge].
+	Judgment Judgment
 
 	// Reports has one report for each due close, and then one for each found issue. So an issue may
 	// have several.
@@ -99,6 +101,7 @@ func (s *sweep) run(ctx context.Context) error {
 	s.scan(ctx)
 	s.Left += s.room.refused
 	s.settleSaves(ctx)
+	s.judgeAll(ctx)
 	s.warnRefusals()
 	if s.Failed > 0 {
 		s.errs = append([]error{fmt.Errorf("%d of %d issues failed", s.Failed, s.Decided)}, s.errs...)
@@ -224,6 +227,25 @@ func (s *sweep) take(rep Report, err error) {
 	s.stopped = s.stopped || rep.Closed
 	if err != nil {
 		s.errs = append(s.errs, fmt.Errorf("#%d: %w", rep.Issue, err))
+	}
+}
+
+// judgeAll judges the actions that are old enough, with the calls that are left.
+func (s *sweep) judgeAll(ctx context.Context) {
+	if s.stopped {
+		return
+	}
+	j, err := s.judge(ctx, s.d.Repo, func() bool {
+		left, known := s.o.Host.Search.Budget()
+		return known && left < budgetReserve
+	}, s.warnf)
+	s.Judgment = j
+	switch {
+	case err == nil:
+	case s.o.Memory.Implicit || !s.c.Policy.Earned: // nothing depends on the outcomes
+		s.o.Log.InfoContext(ctx, "actions were not judged; the next scheduled run continues", "error", err)
+	default:
+		s.warnf("judge actions: %v; the next run continues", err)
 	}
 }
 

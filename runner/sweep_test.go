@@ -795,7 +795,7 @@ func TestSweepCancelled(t *testing.T) {
 	t.Parallel()
 	gh, e, o := scheduled(t, "rules:\n  - {id: r, on: schedule, scan: 'is:open label:bug', then: [{add_label: triage}]}\n"+
 		"  - {id: s, on: schedule, scan: 'is:open label:docs', then: [{add_label: triage}]}\n")
-	o.Memory.Agenda = hasty{}
+	o.Memory.Agenda = hasty{memory.New()}
 	var log strings.Builder
 	o.Log = slog.New(slog.NewTextHandler(&log, nil))
 	r, err := runner.New(o.Options)
@@ -864,7 +864,7 @@ func TestCloseNotDue(t *testing.T) {
 	t.Parallel()
 	gh, e, o := scheduled(t, closesLater)
 	due(t, o.Memory.Store, longAgo)
-	o.Memory.Agenda = hasty{}
+	o.Memory.Agenda = hasty{memory.New()}
 	o.Clock.Now = func() time.Time { return longAgo }
 	if s, err := sweep(t, o, e); err != nil || s.Waiting != 1 || len(gh.Log()) > 0 {
 		t.Errorf("got %+v, %v, calls %q", s, err, gh.Log())

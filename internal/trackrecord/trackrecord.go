@@ -13,6 +13,7 @@ import (
 
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/wilson"
 	"github.com/org/foreman-action/memory"
 )
 
@@ -59,7 +60,7 @@ type Pair struct {
 	Rejected int     `json:"rejected"`
 	Expired  int     `json:"expired"`
 	Unjudged int     `json:"unjudged"`
-	Bound    float64 `json:"bound"`          // lower bound of right of judged; see memory.Bound
+	Bound    float64 `json:"bound"`          // lower bound of right of judged; see package wilson
 	Last     string  `json:"last,omitempty"` // the last judged, k or u, the newest at the end
 	// UndoneOn are the last issues on which people undid or rejected the action.
 	UndoneOn []int `json:"undone_on,omitempty"`
@@ -104,7 +105,7 @@ func pairOf(p memory.Pair, opt Options) Pair {
 	out := Pair{
 		Source: p.Source, Action: p.Action, Value: p.Value, Judged: judged, Right: right,
 		Kept: p.Kept, Undone: p.Undone, Accepted: p.Accepted, Rejected: p.Rejected, Expired: p.Expired, Unjudged: p.Unjudged,
-		Bound: round(memory.Bound(right, judged)), Last: p.Last, UndoneOn: p.Undoings, Why: p.Why,
+		Bound: round(wilson.Bound(right, judged)), Last: p.Last, UndoneOn: p.Undoings, Why: p.Why,
 	}
 	out.BeforeJudged, out.BeforeRight = p.Before.Judged()
 	if digest, ok := strings.CutPrefix(p.Source, "rule:"); ok {

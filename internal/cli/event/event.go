@@ -196,7 +196,7 @@ func equip(o *runner.Options, s Settings) (notes, error) {
 // sweep completes a scheduled run: it finds and processes the issues.
 func sweep(ctx context.Context, r *runner.Runner, in Settings, res report.Result, warnings []string) (report.Result, error) {
 	s, err := r.Sweep(ctx, in.Task, in.Event)
-	res.Survey = &s
+	res.Survey, res.Web = &s, in.Env.Getenv("GITHUB_SERVER_URL")
 	res.Report = runner.Report{
 		Event: s.Event, Repo: s.Repo, TaskID: s.TaskID, Status: s.Status, Rationale: s.Reason, Reason: s.Reason,
 		DryRun: s.DryRun, Executed: s.Executed, Suggested: s.Suggested, Missing: s.Missing, Warnings: append(warnings, s.Warnings...),

@@ -30,6 +30,7 @@ type Result struct {
 	// write.
 	Fork   bool
 	Survey *runner.Survey // of a scheduled run, summarized in Report; nil: not a scheduled run
+	Web    string         // address of GitHub's web pages, for links; empty: no links
 	Review string         // of rules that a pull request changes, in Markdown; empty: there is none
 }
 

@@ -30,7 +30,7 @@ func Summary(res Result, version string, err error) string {
 		b.WriteString("The issue was read again, because " + rep.ReadAgain + ".\n\n")
 	}
 	if res.Survey != nil {
-		surveyTable(&b, *res.Survey)
+		surveyTable(&b, *res.Survey, res.Web)
 	}
 	if len(rep.Actions) > 0 {
 		actionTable(&b, rep)

@@ -8,6 +8,7 @@ import (
 	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/trackrecord"
 	"github.com/org/foreman-action/runner"
 )
 
@@ -21,7 +22,7 @@ func surveyOutput(s runner.Survey) Output {
 const maxRows = 300
 
 // surveyTable lists the issues of a scheduled run that have an action or a reason.
-func surveyTable(b *strings.Builder, s runner.Survey) {
+func surveyTable(b *strings.Builder, s runner.Survey, web string) {
 	var rows []string
 	for _, rep := range s.Reports {
 		if row := surveyRow(rep); row != "" {
@@ -36,6 +37,12 @@ func surveyTable(b *strings.Builder, s runner.Survey) {
 	}
 	if quiet := len(s.Reports) - len(rows); quiet > 0 {
 		fmt.Fprintf(b, "On %d of the issues no rule fired.\n\n", quiet)
+	}
+	if s.Judgment.Outcomes != nil {
+		b.WriteString(trackrecord.New(s.Judgment.Outcomes, trackrecord.Options{Repo: s.Repo, Web: web}).Markdown())
+	}
+	if n := s.Judgment.Waiting; n > 0 {
+		fmt.Fprintf(b, "The actions on %s wait to be judged.\n\n", format.Count(n, "issue"))
 	}
 }
 

@@ -18,7 +18,7 @@ func TestSurveyTable(t *testing.T) {
 	}
 	s.Reports = append(s.Reports, runner.Report{Issue: 9999, Status: runner.StatusSkipped})
 	var b strings.Builder
-	surveyTable(&b, s)
+	surveyTable(&b, s, "https://github.com")
 	got := b.String()
 	if lines := strings.Count(got, "\n| #"); lines != maxRows || !strings.Contains(got, "5 more are in the log.") || !strings.Contains(got, "On 1 of the issues") {
 		t.Errorf("got %d rows and:\n%s", lines, got[max(0, len(got)-300):])

@@ -47,6 +47,8 @@ type Summary struct {
 	Undone  int // part of Judged
 	Waiting int // issues with actions that are old enough, which were left for the next pass
 	Reads   int
+	// Outcomes are those in the record afterwards; nil: there are none.
+	Outcomes *memory.Outcomes
 }
 
 // callsPerIssue are the calls to read an issue and its timeline, which usually has one page.
@@ -64,7 +66,7 @@ func (p Pass) Run(ctx context.Context) (s Summary, err error) {
 		return s, fmt.Errorf("read the outcomes: %w", err)
 	}
 	since := time.Time{}
-	if r.Outcomes != nil {
+	if s.Outcomes = r.Outcomes; r.Outcomes != nil {
 		since = r.Outcomes.Judged
 	}
 	due := p.Now.Add(-p.After)
@@ -83,8 +85,10 @@ func (p Pass) Run(ctx context.Context) (s Summary, err error) {
 		if len(found) == 0 && !to.After(since) {
 			return nil
 		}
-		n, undone, err := p.count(ctx, repo, found, to)
-		s.Judged, s.Undone, found = s.Judged+n, s.Undone+undone, nil
+		n, undone, saved, err := p.count(ctx, repo, found, to)
+		if err == nil {
+			s.Judged, s.Undone, s.Outcomes, found = s.Judged+n, s.Undone+undone, saved, nil
+		}
 		return err
 	}
 	for i, d := range list {
@@ -155,18 +159,9 @@ func (p Pass) issue(ctx context.Context, repo string, n int, since, due time.Tim
 	if len(acts) == 0 {
 		return nil, reads, nil
 	}
-	ref := triage.Ref{Owner: p.Repo.Owner, Repo: p.Repo.Name, Number: n}
-	h := history.History{Bot: p.Bot}
-	snapshot, err := p.Host.Issue(ctx, ref)
-	reads++
-	gone := errors.Is(err, triage.ErrGone) || errors.Is(err, triage.ErrNotFound)
-	if err == nil {
-		h.Issue = snapshot.Issue
-		h.Timeline, err = p.Host.Timeline(ctx, ref)
-		reads++
-		gone = errors.Is(err, triage.ErrGone) || errors.Is(err, triage.ErrNotFound)
-	}
-	if err != nil && !gone {
+	h, gone, more, err := p.read(ctx, n, acts)
+	reads += more
+	if err != nil {
 		return nil, reads, err
 	}
 	for _, a := range acts {
@@ -175,6 +170,27 @@ func (p Pass) issue(ctx context.Context, repo string, n int, since, due time.Tim
 		list = append(list, c)
 	}
 	return list, reads, nil
+}
+
+// read reads an issue and its timeline, unless people's answers decide all outcomes. gone means that the
+// issue does not exist any more.
+func (p Pass) read(ctx context.Context, n int, acts []act) (h history.History, gone bool, reads int, err error) {
+	h.Bot = p.Bot
+	if !slices.ContainsFunc(acts, func(a act) bool { return a.known == "" || a.known == memory.OutcomeAccepted }) {
+		return h, false, 0, nil
+	}
+	ref := triage.Ref{Owner: p.Repo.Owner, Repo: p.Repo.Name, Number: n}
+	snapshot, err := p.Host.Issue(ctx, ref)
+	reads++
+	if err == nil {
+		h.Issue = snapshot.Issue
+		h.Timeline, err = p.Host.Timeline(ctx, ref)
+		reads++
+	}
+	if errors.Is(err, triage.ErrGone) || errors.Is(err, triage.ErrNotFound) {
+		return h, true, reads, nil
+	}
+	return h, false, reads, err
 }
 
 // outcome returns the outcome of an action that is old enough.
@@ -199,7 +215,7 @@ func (p Pass) outcome(h history.History, a act, gone bool) memory.Outcome {
 
 // count adds outcomes to the record of the repository, and returns how many were counted, and how many of them count
 // against their pair. All actions up to a time were judged.
-func (p Pass) count(ctx context.Context, repo string, list []counted, to time.Time) (n, undone int, err error) {
+func (p Pass) count(ctx context.Context, repo string, list []counted, to time.Time) (n, undone int, saved *memory.Outcomes, err error) {
 	_, err = memory.Update(context.WithoutCancel(ctx), p.Store, repo, memory.Repository, func(r *memory.Record) error {
 		n, undone = 0, 0
 		var o memory.Outcomes
@@ -218,13 +234,13 @@ func (p Pass) count(ctx context.Context, repo string, list []counted, to time.Ti
 			}
 		}
 		o.Advance(to)
-		r.Outcomes = &o
+		r.Outcomes, saved = &o, &o
 		return nil
 	})
 	if err != nil {
-		return 0, 0, fmt.Errorf("save the outcomes: %w", err)
+		return 0, 0, nil, fmt.Errorf("save the outcomes: %w", err)
 	}
-	return n, undone, nil
+	return n, undone, saved, nil
 }
 
 // An act is an Act of a pair. known is the outcome that people's answer decided; empty: none.

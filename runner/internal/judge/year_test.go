@@ -15,7 +15,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-var seeds = flag.Int("earned.seeds", 1000, "the number of simulated years")
+var seeds = flag.Int("earned.seeds", 300, "the number of simulated years")
 
 // A year is a repository with three issues a day. On each one some agents want to add a label, which is right or
 // wrong. People act as in [year.people]. All chance comes from the seed.

@@ -1,0 +1,62 @@
+package runner
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/policy"
+	"github.com/org/foreman-action/runner/internal/judge"
+	"github.com/org/foreman-action/triage"
+)
+
+// A Judgment is the result of judging the actions of a repository.
+type Judgment struct {
+	Judged  int // actions whose outcome became known
+	Undone  int // those of them that people undid or rejected
+	Waiting int // issues with actions that are old enough, which are left for the next time
+	// Outcomes are those of the repository afterwards; nil: there are none, or they could not be read.
+	Outcomes *memory.Outcomes
+}
+
+// Judge judges the actions of a repository that are older than [policy.Policy.JudgeTime], and saves their
+// outcomes in the record of the repository. It makes at most [policy.Policy.Reads] calls to read issues, and continues there the next
+// time. Only one process may judge a repository at a time. It needs Memory.Agenda and Host.Issues, and
+// does nothing in a dry run or with a memory that cannot be written. warn receives warnings for
+// maintainers.
+func (r *Runner) Judge(ctx context.Context, repo triage.Repo, warn func(format string, args ...any)) (Judgment, error) {
+	set := r.setup
+	return set.judge(ctx, repo, nil, warn)
+}
+
+// judge is Judge that ends early when stop returns true; nil: it does not.
+func (s setup) judge(ctx context.Context, repo triage.Repo, stop func() bool, warn func(format string, args ...any)) (Judgment, error) {
+	m := s.o.Memory
+	if m.Agenda == nil || m.Discards || m.ReadOnly || s.dry || s.o.Host.Issues == nil {
+		return Judgment{}, nil
+	}
+	sum, err := judge.Pass{
+		Repo: repo, Store: m.Agenda, Host: s.o.Host.Issues, Bot: s.login(), After: s.c.Policy.JudgeTime(), Now: s.o.Clock.Now(),
+		Threshold: s.threshold, Reset: s.resetAt, Reads: s.c.Policy.Reads(), LoadCost: m.LoadCalls, Stop: stop, Warn: warn,
+	}.Run(ctx)
+	return Judgment{Judged: sum.Judged, Undone: sum.Undone, Waiting: sum.Waiting, Outcomes: sum.Outcomes}, err
+}
+
+func (s setup) threshold(action string) memory.Threshold {
+	return memory.Threshold(s.c.Policy.Threshold(action))
+}
+
+func (s setup) resetAt(k memory.PairKey, rule string) time.Time {
+	return s.c.Policy.ResetAt(policySource(k.Source, rule))
+}
+
+// policySource returns the name of a source as the policy lists it: the id of the rule, or the agent without
+// its version.
+func policySource(source, rule string) string {
+	if name, ok := strings.CutPrefix(source, policy.AgentPrefix); ok {
+		name, _, _ = strings.Cut(name, "@")
+		return policy.AgentPrefix + name
+	}
+	return triage.ParseSource(rule).Rule
+}

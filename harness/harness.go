@@ -28,6 +28,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/internal/logpart"
 	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/internal/server/background"
@@ -166,6 +167,7 @@ type Enqueued struct {
 type Health struct {
 	Loop   string
 	OK     bool
+	Stuck  bool      // it makes no progress, neither with an error nor without one
 	Reason string    // why it is not OK; empty if it is OK
 	Last   time.Time // of the last progress; zero: none yet
 }
@@ -199,7 +201,7 @@ func New(o Options) (*Harness, error) {
 	h.intake, err = intake.New(intake.Options{
 		Queue: o.Queue, Routes: o.routes(), Repos: o.Repos, AllRepos: o.Repos == nil, Rules: o.rules(), Memory: o.Memory,
 		LLM: o.Config.LLM, Bot: o.Login, Maintainers: o.Maintainers, HourlyLimit: o.Limits.TasksPerHour,
-		Trace: o.Trace, Issue: o.issue(), Now: o.Now, Log: o.Log,
+		Trace: o.Trace, Issue: o.issue(), Now: o.Now, Log: logpart.Of(o.Log, logpart.Intake),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("harness: %w", err)
@@ -233,7 +235,7 @@ func New(o Options) (*Harness, error) {
 		return nil, fmt.Errorf("harness: %w", err)
 	}
 	h.agents, err = api.NewAgents(api.AgentOptions{
-		Queue: claims, Lease: l.Claim, Authorize: authorize, Wake: h.services.Wake, Now: o.Now, Log: o.Log,
+		Queue: claims, Lease: l.Claim, Authorize: authorize, Wake: h.services.Wake, Now: o.Now, Log: logpart.Of(o.Log, logpart.API),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("harness: %w", err)

@@ -24,6 +24,15 @@ import (
 // milliseconds.
 const graceful = 5 * 60 * 1000
 
+// migrate brings a file to the newest version of the schema, and converts the data of a published
+// harness if the file has any.
+func migrate(tx sqlstore.Tx, d sqlstore.Dialect) error {
+	if _, err := sqlstore.Migrate(tx, d); err != nil {
+		return err
+	}
+	return takeOver(tx)
+}
+
 // takeOver converts the tables of the published harness, if there are any.
 func takeOver(tx sqlstore.Tx) error {
 	for _, t := range []struct {

@@ -36,6 +36,7 @@ type Config struct {
 	Memory    Memory
 	Server    Server
 	Telemetry Telemetry
+	Log       Log
 	// Containers is the engine for the agents in Repos that have an image.
 	Containers Containers
 	Repos      []Repo
@@ -60,6 +61,7 @@ type document struct {
 	Memory     Memory     `yaml:"memory"`
 	Server     Server     `yaml:"server"`
 	Telemetry  Telemetry  `yaml:"telemetry"`
+	Log        Log        `yaml:"log"`
 	Containers Containers `yaml:"containers"`
 	Repos      []Repo     `yaml:"repos"`
 
@@ -77,7 +79,7 @@ type document struct {
 
 // table returns the keys of the server's own sections, except for those of agents.
 func table(spec Spec) schema.Table {
-	return slices.Concat(identityKeys(spec), llmKeys(), pollingKeys(), queueKeys(spec), memoryKeys(spec), serverKeys(spec), telemetryKeys(), containersKeys(), repoKeys())
+	return slices.Concat(identityKeys(spec), llmKeys(), pollingKeys(), queueKeys(spec), memoryKeys(spec), serverKeys(spec), telemetryKeys(), logKeys(), containersKeys(), repoKeys())
 }
 
 // SchemaID is the id of the JSON Schema of the server's configuration. It is only a name: no page

@@ -149,7 +149,7 @@ func decode(f *yamlfile.File, root *yaml.Node, spec Spec) *Config {
 
 	c := &Config{
 		Identity: d.Identity, Polling: d.Polling, Queue: d.Queue, Memory: d.Memory,
-		Server: d.Server, Telemetry: d.Telemetry, Containers: d.Containers, Repos: d.Repos,
+		Server: d.Server, Telemetry: d.Telemetry, Log: d.Log, Containers: d.Containers, Repos: d.Repos,
 	}
 	if d.LLM != nil {
 		c.LLM = *d.LLM

@@ -107,7 +107,7 @@ func (h *claimHandler) claim(ctx context.Context, agent, by string) (queue.Claim
 		h.release(ctx, c, by)
 		return queue.Claim{}, ctx.Err()
 	}
-	h.log.LogAttrs(ctx, slog.LevelInfo, "task claimed", slog.String("task", c.ID), slog.String("agent", agent),
+	h.log.LogAttrs(ctx, slog.LevelDebug, "task claimed", slog.String("task", c.ID), slog.String("agent", agent),
 		slog.Int("attempt", c.Attempt), slog.String("by", by))
 	return c, nil
 }

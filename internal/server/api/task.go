@@ -61,7 +61,7 @@ func (h *taskHandler) complete(w http.ResponseWriter, r *http.Request, caller ac
 		return err
 	}
 	if receipt.Accepted {
-		h.log.LogAttrs(r.Context(), slog.LevelInfo, "task completed", slog.String("task", logText(ref.ID)),
+		h.log.LogAttrs(r.Context(), slog.LevelDebug, "task completed", slog.String("task", logText(ref.ID)),
 			slog.String("decision", string(m.Decision)), slog.Int("actions", len(m.Actions)), slog.String("by", ref.By))
 	} else if receipt.Reason != "" {
 		h.log.LogAttrs(r.Context(), slog.LevelWarn, "decision ignored", slog.String("task", logText(ref.ID)),

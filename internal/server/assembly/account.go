@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/app"
 	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/internal/logpart"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -46,7 +47,7 @@ func newAccount(ctx context.Context, o Options, l *Limits, via transports) (*acc
 		return &account{login: identity.User, offline: true}, nil
 	}
 	a, err := newClients(identity, github.Options{
-		BaseURL: identity.APIURL, UserAgent: "foremand/" + o.Version, RequestTimeout: identity.Timeout.Duration(), Log: o.Log,
+		BaseURL: identity.APIURL, UserAgent: "foremand/" + o.Version, RequestTimeout: identity.Timeout.Duration(), Log: logpart.Of(o.Log, logpart.GitHub),
 	}, l, via)
 	if err != nil || identity.User != "" {
 		return a, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/org/foreman-action/internal/config/serverconfig"
 	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/logpart"
 	"github.com/org/foreman-action/internal/server/maintenance"
 )
 
@@ -42,7 +43,7 @@ func newBackfill(ctx context.Context, o Options, c connections) (*backfill, erro
 	if oldest := o.Now().Add(-keptDeliveries); !last.IsZero() && last.Before(oldest) {
 		last = oldest
 	}
-	return &backfill{c.account, o.Settings.Repos, last, o.Log}, nil
+	return &backfill{c.account, o.Settings.Repos, last, logpart.Of(o.Log, logpart.GitHub)}, nil
 }
 
 // run asks once. Without the permission it logs that once, because polling may be in use.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/internal/logpart"
 	"github.com/org/foreman-action/internal/roundtrip"
 	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/internal/server/outage"
@@ -36,12 +37,12 @@ func (c connections) observe(o observe.Observation) {
 func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *closers) (connections, error) {
 	limits := o.Limits
 	if limits == nil {
-		limits = NewLimits(o.Log)
+		limits = NewLimits(logpart.Of(o.Log, logpart.GitHub))
 	}
 	var waiting *proposals.List // this and store are set before anything is served
 	var store database.Store
 	meter, err := telemetry.New(ctx, telemetry.Options{
-		Version: o.Version, Endpoint: o.Settings.Telemetry.Endpoint, Getenv: o.Getenv, Polls: polls, Log: o.Log, Now: o.Now,
+		Version: o.Version, Endpoint: o.Settings.Telemetry.Endpoint, Getenv: o.Getenv, Polls: polls, Log: logpart.Of(o.Log, logpart.Telemetry), Now: o.Now,
 		Model:  telemetry.Model{Provider: o.Settings.LLM.Provider, Name: o.Settings.LLM.Model},
 		Limits: func() []telemetry.Limit { return limits.list(o.Now()) }, Budget: limits.budget.Report,
 		Pauses: func(ctx context.Context) ([]queue.Pause, error) { return store.ListPauses(ctx) },
@@ -60,7 +61,7 @@ func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *c
 	})
 	var monitor *outage.Monitor
 	if !o.Settings.Offline() {
-		monitor = outage.New(outage.Options{Now: o.Now, Observe: meter.Observe, Log: o.Log})
+		monitor = outage.New(outage.Options{Now: o.Now, Observe: meter.Observe, Log: logpart.Of(o.Log, logpart.GitHub)})
 	}
 	hub := gitHubTransport()
 	c.add(func() error {
@@ -73,7 +74,7 @@ func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *c
 		return connections{}, err
 	}
 	var copies database.Copies
-	store, copies, err = database.OpenServer(ctx, o.Databases, o.Log)
+	store, copies, err = database.OpenServer(ctx, o.Databases, logpart.Of(o.Log, logpart.Storage))
 	if err != nil {
 		return connections{}, err
 	}

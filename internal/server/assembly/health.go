@@ -80,6 +80,20 @@ func (h health) loops() []harness.Health {
 	return append(h.harness.Health(), harness.Health(h.history.Health()))
 }
 
+// stuck returns the loops that make no progress. It returns none if healthy returns an error of the
+// database, for which they may wait.
+func stuck(loops []harness.Health, healthy func() error) (names []string) {
+	for _, l := range loops {
+		if l.Stuck {
+			names = append(names, "loop "+l.Loop)
+		}
+	}
+	if len(names) > 0 && healthy() != nil {
+		return nil
+	}
+	return names
+}
+
 // report returns the results of check and the state of polling for the dashboard.
 func (h health) report(ctx context.Context) []dashboard.Health {
 	var list []dashboard.Health

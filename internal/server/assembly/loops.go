@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/org/foreman-action/harness"
+	"github.com/org/foreman-action/internal/logpart"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/recorder"
@@ -25,7 +26,7 @@ func newLoops(o Options, c connections, active *activePoller) (l loops, err erro
 		return loops{}, err
 	}
 	if l.recorder, err = recorder.New(recorder.Options{
-		History: c.store.History(), Budget: c.limits.budget.Report, Now: o.Now, Observe: c.observe, Log: o.Log,
+		History: c.store.History(), Budget: c.limits.budget.Report, Now: o.Now, Observe: c.observe, Log: logpart.Of(o.Log, logpart.Telemetry),
 	}); err != nil {
 		return loops{}, err
 	}

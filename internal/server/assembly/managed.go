@@ -12,6 +12,7 @@ import (
 	"regexp"
 
 	"github.com/org/foreman-action/internal/config/serverconfig"
+	"github.com/org/foreman-action/internal/logpart"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/database"
@@ -80,7 +81,7 @@ func newSupervisor(ctx context.Context, o Options, c *access.Credentials) (*mana
 		u := url.URL{Scheme: "http", User: url.UserPassword(name, text), Host: net.JoinHostPort(host, port)}
 		list[i].HarnessURL = secret.Text(u.String())
 	}
-	f, err := managed.New(managed.Options{Engine: engine, Agents: list, Owner: ownerOf(o.Databases.Queue, o.Settings.Server), Log: o.Log})
+	f, err := managed.New(managed.Options{Engine: engine, Agents: list, Owner: ownerOf(o.Databases.Queue, o.Settings.Server), Log: logpart.Of(o.Log, logpart.Agents)})
 	return f, l, err
 }
 

@@ -27,4 +27,6 @@ type Options struct {
 	// Reload reads the configuration again, for operators. It returns the keys whose new values need
 	// a restart. Nil: operators cannot request it.
 	Reload func(ctx context.Context) (unchanged []string, err error)
+	// Ready is called with the server's address when the server accepts requests; nil: it is not called.
+	Ready func(url string)
 }

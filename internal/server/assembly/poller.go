@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/org/foreman-action/internal/logpart"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/poll"
 	"github.com/org/foreman-action/internal/server/telemetry"
@@ -39,7 +40,7 @@ func newPoller(o Options, c connections, take intake.Taker, active *activePoller
 			return out.Task != "", err
 		},
 		Tasks: c.queue, Memory: c.store, Cursors: c.store, Bot: c.account.login,
-		Ignore: s.Polling.Ignore, Maintainers: s.Polling.Maintainers == "include", Now: o.Now, Log: o.Log,
+		Ignore: s.Polling.Ignore, Maintainers: s.Polling.Maintainers == "include", Now: o.Now, Log: logpart.Of(o.Log, logpart.Poll),
 	})
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ func runAll(ctx context.Context, log *slog.Logger, parts []part) error {
 			}
 			if err != nil && (ctx.Err() == nil || !errors.Is(err, context.Canceled)) {
 				errs[i] = fmt.Errorf("%s: %w", p.name, err)
-				log.Error("server component failed; stopping the server", "part", p.name, "error", err)
+				log.Error("server component failed; stopping the server", "component", p.name, "error", err)
 			}
 			stop()
 		})

@@ -24,7 +24,7 @@ func TestRunAll(t *testing.T) {
 			t.Parallel()
 			var log strings.Builder
 			err := runAll(t.Context(), slog.New(slog.NewTextHandler(&log, nil)), []part{waits, {"the part", tt.run}})
-			if err == nil || err.Error() != tt.want || !strings.Contains(log.String(), `part="the part"`) {
+			if err == nil || err.Error() != tt.want || !strings.Contains(log.String(), `component="the part"`) {
 				t.Errorf("got %v\n%s", err, log.String())
 			}
 		})

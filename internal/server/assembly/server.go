@@ -9,6 +9,7 @@ import (
 	"errors"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/logpart"
 	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/internal/wait"
 )
@@ -20,6 +21,7 @@ type Server struct {
 	url     string // of the server's own listener
 	parts   []part
 	missed  *backfill // nil: none
+	stuck   func(context.Context) []string
 	closers closers
 }
 
@@ -59,11 +61,14 @@ func Open(ctx context.Context, o Options) (srv *Server, err error) {
 		return srv, err
 	}
 	srv.account, srv.url = c.account, in.url
+	srv.stuck = func(ctx context.Context) []string {
+		return stuck(l.harness.Health(), func() error { return c.store.Healthy(ctx) })
+	}
 	srv.parts = []part{
 		{"the API", func(ctx context.Context) error { return api.Serve(ctx, in.listeners...) }},
 		{"the loops", l.harness.Run},
 		{"the history", l.recorder.Run},
-		{"the database", func(ctx context.Context) error { return c.store.Guard(ctx, o.Log) }},
+		{"the database", func(ctx context.Context) error { return c.store.Guard(ctx, logpart.Of(o.Log, logpart.Storage)) }},
 	}
 	if l.poller != nil {
 		srv.parts = append(srv.parts, part{"the poller", l.poller.run})
@@ -89,10 +94,13 @@ func (srv *Server) Run(ctx context.Context) error {
 	if s.Runner.Mode == config.ModeShadow {
 		log.Info("mode is shadow: decisions are planned and reported, and nothing is written", "asks_github", !s.Offline())
 	}
+	if srv.o.Ready != nil {
+		srv.o.Ready(srv.url)
+	}
 	check, stop := context.WithCancel(ctx)
 	defer stop()
 	if !s.Offline() {
-		go srv.account.checkLogin(check, log)
+		go srv.account.checkLogin(check, logpart.Of(log, logpart.GitHub))
 		go srv.missed.run(check)
 	}
 	err := runAll(ctx, log, srv.parts)
@@ -101,6 +109,10 @@ func (srv *Server) Run(ctx context.Context) error {
 	}
 	return err
 }
+
+// Stuck returns the loops that make no progress, although the database answers, so that a restart may
+// help. It may be called while the server runs.
+func (srv *Server) Stuck(ctx context.Context) []string { return srv.stuck(ctx) }
 
 // Close closes what Open opened.
 func (srv *Server) Close() error { return srv.closers.close() }

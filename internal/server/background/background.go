@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/internal/logpart"
 	"github.com/org/foreman-action/internal/server/dispatch"
 	"github.com/org/foreman-action/internal/server/executor"
 	"github.com/org/foreman-action/internal/server/maintenance"
@@ -73,16 +74,16 @@ func New(o Options) (*Services, error) {
 	o.MaxClaims = cmp.Or(o.MaxClaims, 3)
 	o.MaxTries = cmp.Or(o.MaxTries, 8)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	s := &Services{queue: o.Queue, changes: supervisor.NewLoop(supervisor.LoopOptions{Name: "changes", Blocks: true, Now: o.Now, Observe: o.Observe, Log: o.Log})}
+	s := &Services{queue: o.Queue, changes: supervisor.NewLoop(supervisor.LoopOptions{Name: "changes", Blocks: true, Now: o.Now, Observe: o.Observe, Log: logpart.Of(o.Log, logpart.Storage)})}
 
 	e := o.Executor
-	e.Queue, e.Owner, e.Lease, e.MaxTries, e.Now, e.Observe, e.Log = o.Queue, o.Owner, o.Lease, o.MaxTries, o.Now, o.Observe, o.Log
+	e.Queue, e.Owner, e.Lease, e.MaxTries, e.Now, e.Observe, e.Log = o.Queue, o.Owner, o.Lease, o.MaxTries, o.Now, o.Observe, logpart.Of(o.Log, logpart.Executor)
 	d := o.Dispatch
-	d.Queue, d.Owner, d.Cursors, d.Now, d.Observe, d.Log = o.Queue, o.Owner, o.Cursors, o.Now, o.Observe, o.Log
+	d.Queue, d.Owner, d.Cursors, d.Now, d.Observe, d.Log = o.Queue, o.Owner, o.Cursors, o.Now, o.Observe, logpart.Of(o.Log, logpart.Dispatch)
 	d.ClaimTimeout, d.MaxClaims = o.ClaimTimeout, o.MaxClaims
 	d.Requeue = func() { s.maintainer.WakeRequeue() }
 	m := o.Maintenance
-	m.Queue, m.Cursors, m.ClaimTimeout, m.Lease, m.Now, m.Observe, m.Log = o.Queue, o.Cursors, o.ClaimTimeout, o.Lease, o.Now, o.Observe, o.Log
+	m.Queue, m.Cursors, m.ClaimTimeout, m.Lease, m.Now, m.Observe, m.Log = o.Queue, o.Cursors, o.ClaimTimeout, o.Lease, o.Now, o.Observe, logpart.Of(o.Log, logpart.Maintenance)
 	m.Limits = queue.Limits{Claims: o.MaxClaims, Drains: o.MaxTries, MaxClaim: o.MaxClaim}
 	m.Requeued = s.wakeAll
 	var err1, err2, err3 error
@@ -95,7 +96,7 @@ func New(o Options) (*Services, error) {
 	if o.Agenda != nil {
 		var err error
 		if s.proposals, err = proposals.NewKeeper(proposals.Options{
-			Agenda: o.Agenda, Repos: o.Repos, Take: o.TakeProposals, Now: o.Now, Observe: o.Observe, Log: o.Log,
+			Agenda: o.Agenda, Repos: o.Repos, Take: o.TakeProposals, Now: o.Now, Observe: o.Observe, Log: logpart.Of(o.Log, logpart.Proposals),
 		}); err != nil {
 			return nil, err
 		}

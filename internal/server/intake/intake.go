@@ -157,7 +157,7 @@ func (t *Intake) enqueue(ctx context.Context, task queue.Task, event, source str
 	if got.Behind != "" {
 		log = log.With("behind", got.Behind)
 	}
-	log.InfoContext(ctx, "task enqueued")
+	log.DebugContext(ctx, "task enqueued")
 	return Outcome{Task: got.ID, Result: got.Outcome, Agent: task.Agent, Ready: got.Ready, Behind: got.Behind}, nil
 }
 

@@ -34,6 +34,7 @@ const (
 type Health struct {
 	Loop   string
 	OK     bool
+	Stuck  bool      // it makes no progress, neither with an error nor without one
 	Reason string    // why it is not OK, for operators; empty if it is OK
 	Last   time.Time // time of the last progress; zero: none yet
 }
@@ -174,6 +175,7 @@ func (l *Loop) Health() Health {
 		line, _, _ := strings.Cut(l.err.Error(), "\n")
 		h.Reason = fmt.Sprintf("it failed %d times in a row: %s", l.failures, text.Shorten(line, maxReason))
 	case !l.o.Blocks && silence-l.o.Interval > maxLate:
+		h.Stuck = true
 		h.Reason = fmt.Sprintf("it made no progress for %s", silence.Round(time.Second))
 	default:
 		h.OK = true

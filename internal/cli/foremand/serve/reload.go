@@ -5,21 +5,26 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/org/foreman-action/internal/cli/foremand/deployment"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/config/serverconfig"
+	"github.com/org/foreman-action/internal/logpart"
 	"github.com/org/foreman-action/internal/server/assembly"
 	"github.com/org/foreman-action/internal/server/database"
 )
 
 // A reloader reads the configuration again on request, and passes it to the loop of Run.
 type reloader struct {
-	o      Options
-	at     database.Locations
-	bind   string           // the address of the listener
-	limits *assembly.Limits // of GitHub: they last longer than one server
-	log    *slog.Logger
+	o       Options
+	at      database.Locations
+	bind    string           // the address of the listener
+	limits  *assembly.Limits // of GitHub: they last longer than one server
+	handler *logpart.Handler // of log
+	systemd *notifier
+	server  atomic.Pointer[assembly.Server] // nil: none runs now
+	log     *slog.Logger
 
 	mu      sync.Mutex
 	current *serverconfig.Config
@@ -31,6 +36,12 @@ type reloader struct {
 // values need a restart, and leaves these unchanged. After an error the server continues with its
 // configuration.
 func (r *reloader) reload(ctx context.Context) (unchanged []string, err error) {
+	r.systemd.reloading()
+	defer func() {
+		if err != nil {
+			r.systemd.ready("the new configuration was refused: " + err.Error())
+		}
+	}()
 	s, err := load(ctx, r.o, r.log)
 	if err != nil {
 		return nil, err
@@ -116,6 +127,7 @@ func (r *reloader) begin(s *serverconfig.Config, stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.current, r.stop = s, stop
+	r.handler.Set(r.o.levels(s.Log))
 	if r.next != nil {
 		stop()
 	}
@@ -134,6 +146,7 @@ func (r *reloader) take() *serverconfig.Config {
 func (r *reloader) serve(ctx context.Context, l assembly.KeptListener, s *serverconfig.Config) (began bool, err error) {
 	h, err := assembly.Open(ctx, assembly.Options{
 		Settings: s, Databases: r.at, Version: r.o.Env.Version, Getenv: r.o.Env.Getenv, Now: r.o.Env.Now, Log: r.log, Limits: r.limits, Listener: l, Reload: r.reload,
+		Ready: func(url string) { r.systemd.ready("listening on " + url) },
 	})
 	if err != nil {
 		return false, err
@@ -143,5 +156,15 @@ func (r *reloader) serve(ctx context.Context, l assembly.KeptListener, s *server
 			r.log.Error("closing the stores failed", "error", err)
 		}
 	}()
+	r.server.Store(h)
+	defer r.server.Store(nil)
 	return true, command.Failed(h.Run(ctx))
+}
+
+// stuck returns the parts of the running server that make no progress.
+func (r *reloader) stuck(ctx context.Context) []string {
+	if h := r.server.Load(); h != nil {
+		return h.Stuck(ctx)
+	}
+	return nil
 }

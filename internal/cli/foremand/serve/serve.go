@@ -14,6 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/foremand/deployment"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/config/serverconfig"
+	"github.com/org/foreman-action/internal/logpart"
 	"github.com/org/foreman-action/internal/server/assembly"
 	"github.com/org/foreman-action/internal/server/database"
 )
@@ -31,7 +32,9 @@ type Options struct {
 	Databases database.Locations // empty ones: as configured
 	Host      string             // to listen on; empty: as configured
 	Port      int                // to listen on, 0: any free one; negative: as configured
-	Verbose   bool               // log every step
+	Verbose   bool               // log every step of all parts
+	LogLevel  string             // levels that override those of the configuration; empty: none
+	Pprof     string             // loopback address that serves profiles; empty: none
 }
 
 // Command returns the command with its flags.
@@ -47,6 +50,16 @@ func Command(env process.Env) *cobra.Command {
 			if c.Flags().Changed("host") && !address.ValidHost(o.Host) {
 				return fmt.Errorf("--host: want a name or an IP address, without a port, got %q; the port is --port", o.Host)
 			}
+			if c.Flags().Changed("log-level") {
+				if _, err := (logpart.Levels{}).With(o.LogLevel); err != nil {
+					return fmt.Errorf("--log-level: %w", err)
+				}
+			}
+			if c.Flags().Changed("pprof") {
+				if err := checkLoopback(o.Pprof); err != nil {
+					return fmt.Errorf("--pprof: %w", err)
+				}
+			}
 			if c.Flags().Changed("port") && (o.Port < 0 || o.Port > 65535) {
 				return fmt.Errorf("--port: want 0 to 65535, got %d", o.Port)
 			}
@@ -60,13 +73,17 @@ func Command(env process.Env) *cobra.Command {
 	fl.StringVar(&o.Host, "host", "", "`address` to listen on (default: as configured, else 127.0.0.1)")
 	fl.IntVar(&o.Port, "port", -1, "`port` to listen on (default: as configured, else 8000; 0: any free one)")
 	fl.Lookup("port").DefValue = "0" // the usage text has the default
-	fl.BoolVarP(&o.Verbose, "verbose", "v", false, "log every step")
+	fl.BoolVarP(&o.Verbose, "verbose", "v", false, "log every step of all parts")
+	fl.StringVar(&o.LogLevel, "log-level", "", "lowest `level` that is logged, and levels of parts, such as warn,executor=debug (default: as configured, else info)")
+	fl.StringVar(&o.Pprof, "pprof", "", "loopback `address` that serves profiles of the process, such as 127.0.0.1:6060")
 	return c
 }
 
 // Run runs the server until ctx ends.
 func Run(ctx context.Context, o Options) error {
-	log := newLog(o.Env, o.Verbose)
+	handler := newLogHandler(o.Env)
+	handler.Set(o.levels(serverconfig.Log{}))
+	log := slog.New(handler)
 	s, err := load(ctx, o, log)
 	if err != nil {
 		return err
@@ -84,11 +101,35 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer l.Close()
-	r := &reloader{o: o, at: at, bind: bindAddress(l), limits: assembly.NewLimits(log), log: log, current: s, stop: func() {}}
+	if o.Pprof != "" {
+		stop, err := profile(ctx, o.Pprof, log)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = stop() }() // the process ends
+	}
+	systemd, err := newNotifier(ctx, o.Env.Getenv, log)
+	if err != nil {
+		return err
+	}
+	defer systemd.close()
+	r := &reloader{o: o, systemd: systemd, at: at, bind: bindAddress(l), limits: assembly.NewLimits(logpart.Of(log, logpart.GitHub)), handler: handler, log: log, current: s, stop: func() {}}
 	done := make(chan struct{})
 	defer close(done)
 	go r.follow(ctx, hangups, done)
-	return r.run(ctx, l)
+	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx)) // while the server stops, too
+	defer stopWatching()
+	go systemd.run(watching, r.stuck)
+	stopping := make(chan struct{})
+	cancel := context.AfterFunc(ctx, func() {
+		defer close(stopping)
+		systemd.stopping()
+	})
+	err = r.run(ctx, l)
+	if !cancel() {
+		<-stopping
+	}
+	return err
 }
 
 // load reads the configuration, applies the flags, and logs the warnings.
@@ -112,19 +153,29 @@ func load(ctx context.Context, o Options, log *slog.Logger) (*serverconfig.Confi
 	return s, nil
 }
 
-// newLog returns the log of the server: text on a terminal, JSON elsewhere.
-func newLog(env process.Env, verbose bool) *slog.Logger {
-	o := &slog.HandlerOptions{Level: slog.LevelInfo, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+// levels returns the levels of a configuration, changed by the flags.
+func (o Options) levels(l serverconfig.Log) logpart.Levels {
+	if o.Verbose {
+		return logpart.Levels{Default: slog.LevelDebug}
+	}
+	levels := l.Levels()
+	if o.LogLevel == "" {
+		return levels
+	}
+	changed, _ := levels.With(o.LogLevel) // the command has checked it
+	return changed
+}
+
+// newLogHandler returns the handler of the server's log: text on a terminal, JSON elsewhere.
+func newLogHandler(env process.Env) *logpart.Handler {
+	o := &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Value.Kind() == slog.KindDuration { // JSON would have it in nanoseconds
 			a.Value = slog.StringValue(a.Value.Duration().Round(time.Millisecond).String())
 		}
 		return a
 	}}
-	if verbose {
-		o.Level = slog.LevelDebug
-	}
 	if env.Terminal {
-		return slog.New(slog.NewTextHandler(env.Stderr, o))
+		return logpart.NewHandler(slog.NewTextHandler(env.Stderr, o))
 	}
-	return slog.New(slog.NewJSONHandler(env.Stderr, o))
+	return logpart.NewHandler(slog.NewJSONHandler(env.Stderr, o))
 }

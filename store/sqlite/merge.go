@@ -64,13 +64,13 @@ func Merge(ctx context.Context, into, from string) (MergeResult, error) {
 
 // differ reports whether from exists and is not the same file as into.
 func differ(into, from string) (bool, error) {
-	old, err := os.Stat(from) //nolint:gosec // the path is where the user wants it
+	old, err := os.Stat(from)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	} else if err != nil {
 		return false, err
 	}
-	now, err := os.Stat(into) //nolint:gosec // as above
+	now, err := os.Stat(into)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
@@ -167,7 +167,7 @@ func unreadable(err error, path string) error {
 		return fmt.Errorf("%w; restore a backup of the file, or move it to another folder", err)
 	case ok && e.Code()&0xff == lib.SQLITE_FULL:
 		size := int64(0)
-		if info, err := os.Stat(path); err == nil { //nolint:gosec // the path is where the user wants it
+		if info, err := os.Stat(path); err == nil {
 			size = info.Size()
 		}
 		return fmt.Errorf("%w; free up to %d MB on the disks of both files", err, 2*size>>20+1)
@@ -179,7 +179,7 @@ func unreadable(err error, path string) error {
 func removeStore(path string) error {
 	var errs []error
 	for _, suffix := range suffixes {
-		if err := os.Remove(path + suffix); !errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the path is where the user wants it
+		if err := os.Remove(path + suffix); !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
 	}

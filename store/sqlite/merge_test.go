@@ -413,7 +413,10 @@ func (d smallDisk) Open(name string) (driver.Conn, error) {
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	_, err = s.(statement).QueryContext(context.Background(), nil)
+	rows, err := s.(statement).QueryContext(context.Background(), nil)
+	if err == nil {
+		err = rows.Close()
+	}
 	return c, errors.Join(err, s.Close())
 }
 

@@ -43,7 +43,7 @@ func (s systemd) next(t *testing.T) string {
 
 func TestNotify(t *testing.T) {
 	t.Parallel()
-	dir, err := os.MkdirTemp("", "n") // the path of a socket must be short
+	dir, err := os.MkdirTemp("", "n") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}

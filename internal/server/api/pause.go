@@ -2,14 +2,14 @@ package api
 
 import (
 	"cmp"
-	"context"
 	"log/slog"
 	"net/http"
 	"time"
 
 	"github.com/org/foreman-action/harness/observe"
-	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/bulk"
+	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/internal/server/request"
 	"github.com/org/foreman-action/internal/server/response"
 	"github.com/org/foreman-action/protocol"
@@ -99,24 +99,11 @@ func (h *pauseHandler) read(w http.ResponseWriter, r *http.Request) (s queue.Sco
 			return s, "", err
 		}
 	}
-	if s, err = CanonicalScope(s); err != nil {
+	if s, err = filter.Scope(s); err != nil {
 		input, _ := protocol.Encode(s.Name)
 		return s, "", request.InvalidValue(err.Error(), input, "body")
 	}
 	return s, reason, nil
-}
-
-// CanonicalScope returns a scope with the canonical address of its agent, or the reason why the scope is
-// invalid.
-func CanonicalScope(s queue.Scope) (queue.Scope, error) {
-	if s.Kind == queue.ScopeAgent {
-		name, err := address.Canonical(s.Name)
-		if err != nil {
-			return s, err
-		}
-		s.Name = name
-	}
-	return s, s.Check()
 }
 
 func (h *pauseHandler) pause(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
@@ -130,7 +117,7 @@ func (h *pauseHandler) pause(w http.ResponseWriter, r *http.Request, caller acce
 	if err != nil {
 		return err
 	}
-	LogPause(r.Context(), h.log, p, already, by)
+	bulk.LogPause(r.Context(), h.log, p, already, by)
 	response.JSON(w, r, http.StatusOK, struct {
 		pauseStatus
 
@@ -151,27 +138,11 @@ func (h *pauseHandler) resume(w http.ResponseWriter, r *http.Request, caller acc
 		return err
 	}
 	p.Scope = s // p may be zero
-	LogResume(r.Context(), h.log, p, found, by)
+	bulk.LogResume(r.Context(), h.log, p, found, by)
 	answer := map[string]any{"resumed": found}
 	if found {
 		answer["pause"] = statusOfPause(p)
 	}
 	response.JSON(w, r, http.StatusOK, answer)
 	return nil
-}
-
-// LogPause logs a pause by an operator.
-func LogPause(ctx context.Context, log *slog.Logger, p queue.Pause, already bool, by string) {
-	log.LogAttrs(ctx, slog.LevelInfo, "an operator paused", slog.String("scope", logText(p.Scope.String())), slog.String("by", logText(by)), slog.String("reason", logText(p.Reason)),
-		slog.Bool("already_paused", already), slog.Int("claimed", p.Claimed), slog.Int("draining", p.Draining))
-}
-
-// LogResume logs the end of a pause by an operator. If found is false, only the scope of p is set, and it
-// was not paused.
-func LogResume(ctx context.Context, log *slog.Logger, p queue.Pause, found bool, by string) {
-	attrs := []slog.Attr{slog.String("scope", logText(p.Scope.String())), slog.String("by", logText(by)), slog.Bool("was_paused", found)}
-	if found {
-		attrs = append(attrs, slog.String("paused_by", logText(p.By)), slog.Time("since", p.At))
-	}
-	log.LogAttrs(ctx, slog.LevelInfo, "an operator resumed", attrs...)
 }

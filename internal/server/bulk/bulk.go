@@ -29,8 +29,7 @@ const (
 	Release  Verb = "release"   // queue.Queue.ReleaseClaim
 )
 
-// Verbs returns all verbs.
-func Verbs() []Verb { return []Verb{Retry, AskAgain, Cancel, Release} }
+func verbs() []Verb { return []Verb{Retry, AskAgain, Cancel, Release} }
 
 // States returns the states that the verb can change, the usual one first.
 func (v Verb) States() []queue.State {
@@ -108,7 +107,7 @@ func (r Result) Add(next Result) Result {
 func (a Act) Check() (Act, error) {
 	states := a.Verb.States()
 	if states == nil {
-		return a, fmt.Errorf("want one of the verbs %s, got %q", names(Verbs()), string(a.Verb))
+		return a, fmt.Errorf("want one of the verbs %s, got %q", names(verbs()), string(a.Verb))
 	}
 	if a.Limit < 0 || a.Limit > MaxTasks || len(a.IDs) > MaxTasks {
 		return a, fmt.Errorf("want a limit of at most %d tasks", MaxTasks)

@@ -25,7 +25,7 @@ type Operator struct {
 	Log     *slog.Logger
 }
 
-// Step is Run for at most 20 seconds. The end of this time is no error: then the result has a Next.
+// Step is Run for at most 20 seconds. If the time runs out, Step returns no error and sets Next.
 func (o Operator) Step(ctx context.Context, a Act) (Result, error) {
 	limited, cancel := context.WithTimeout(ctx, stepTime)
 	defer cancel()

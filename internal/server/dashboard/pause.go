@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/harness/observe"
-	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/server/bulk"
+	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -75,7 +76,6 @@ func (d *Dashboard) pauseOrResume(verb string, apply func(r *http.Request, s que
 			d.renderer.fail(w, r, err)
 			return
 		}
-		d.log.Info("an operator paused or resumed", "verb", verb, "scope", line(s.String(), maxLine), "operator", v.operator, "did", did, "reason", line(r.PostFormValue("reason"), maxLine))
 		redirect(w, withNotice(local(r.PostFormValue("from")), did))
 	}
 }
@@ -86,24 +86,30 @@ func postedScope(r *http.Request) (queue.Scope, error) {
 	if s.Kind == queue.ScopeAgent || s.Kind == queue.ScopeRepo {
 		s.Name = r.PostFormValue("name")
 	}
-	if canonical, err := address.Canonical(s.Name); s.Kind == queue.ScopeAgent && err == nil {
-		s.Name = canonical
-	}
-	return s, s.Check()
+	return filter.Scope(s)
 }
 
 func (d *Dashboard) pause(r *http.Request, s queue.Scope, by string) (did string, err error) {
-	_, already, err := d.contents.pauses.Pause(r.Context(), s, by, r.PostFormValue("reason"))
-	if already {
-		return "already", err
+	p, already, err := d.contents.pauses.Pause(r.Context(), s, by, r.PostFormValue("reason"))
+	if err != nil {
+		return "", err
 	}
-	return "paused", err
+	bulk.LogPause(r.Context(), d.log, p, already, by)
+	if already {
+		return "already", nil
+	}
+	return "paused", nil
 }
 
-func (d *Dashboard) resume(r *http.Request, s queue.Scope, _ string) (did string, err error) {
-	_, found, err := d.contents.pauses.Resume(r.Context(), s)
-	if !found {
-		return "unpaused", err
+func (d *Dashboard) resume(r *http.Request, s queue.Scope, by string) (did string, err error) {
+	p, found, err := d.contents.pauses.Resume(r.Context(), s)
+	if err != nil {
+		return "", err
 	}
-	return "resumed", err
+	p.Scope = s // p may be zero
+	bulk.LogResume(r.Context(), d.log, p, found, by)
+	if !found {
+		return "unpaused", nil
+	}
+	return "resumed", nil
 }

@@ -79,6 +79,7 @@ func TestPauseRefused(t *testing.T) {
 		{"another site", call{body: everything, auth: true, site: "cross-site"}, Options{Operators: ada}, http.StatusForbidden},
 		{"no kind", call{auth: true, site: "same-origin"}, Options{Operators: ada}, http.StatusBadRequest},
 		{"no name", call{body: "kind=agent", auth: true, site: "same-origin"}, Options{Operators: ada}, http.StatusBadRequest},
+		{"no address", call{body: "kind=agent&name=triage", auth: true, site: "same-origin"}, Options{Operators: ada}, http.StatusBadRequest},
 		{"a wrong name", call{body: "kind=repository&name=nowhere", auth: true, site: "same-origin"}, Options{Operators: ada}, http.StatusBadRequest},
 	}
 	for _, tt := range tests {

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/server/database"
+	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -29,8 +29,8 @@ The command works on the database, beside a server that runs or without one. A p
 in all servers on the database, and after restarts.`
 
 const resumeHelp = `Ends the pause of everything, of an agent, of the rules, or of a repository. Other pauses
-may still hold the tasks: foremand pause --list prints them. It is no mistake to resume what
-is not paused.`
+may still hold the tasks: foremand pause --list prints them. Resuming a scope that is not
+paused succeeds and changes nothing.`
 
 // pauseOptions are all that the commands pause and resume depend on.
 type pauseOptions struct {
@@ -92,15 +92,11 @@ func (o *pauseOptions) scope() (queue.Scope, error) {
 	if len(named) != 1 {
 		return queue.Scope{}, errors.New("want exactly one of --everything, --rules, --agent and --repo")
 	}
-	s := named[0]
-	if s.Kind == queue.ScopeAgent {
-		canonical, err := address.Canonical(s.Name)
-		if err != nil {
-			return s, fmt.Errorf("--agent: %w", err)
-		}
-		s.Name = canonical
+	s, err := filter.Scope(named[0])
+	if err != nil && s.Kind == queue.ScopeAgent {
+		err = fmt.Errorf("--agent: %w", err)
 	}
-	return s, s.Check()
+	return s, err
 }
 
 // A pauseRow is a pause in the printed JSON. The format is stable: new versions only add fields.

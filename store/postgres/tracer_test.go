@@ -20,6 +20,9 @@ type Witness struct {
 	leases int                 // how many decisions were leased
 	leased func()              // called after each statement that leases decisions; nil: not called
 	calls  map[time.Time]int   // statements by the deadline of their call
+
+	// Between is called at the start and at the end of each statement; nil: not called.
+	Between func(statement string, ended bool)
 }
 
 // OpenTraced is Open with a tracer.
@@ -48,6 +51,9 @@ type statementOf struct{}
 
 // TraceQueryStart implements pgx.QueryTracer.
 func (w *Witness) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+	if w.Between != nil {
+		w.Between(d.SQL, false)
+	}
 	deadline, _ := ctx.Deadline() // zero: no deadline
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,9 +66,12 @@ func (w *Witness) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQ
 
 // TraceQueryEnd implements pgx.QueryTracer.
 func (w *Witness) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryEndData) {
+	statement := fmt.Sprint(ctx.Value(statementOf{}))
+	if w.Between != nil {
+		w.Between(statement, true)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	statement := fmt.Sprint(ctx.Value(statementOf{}))
 	if n := d.CommandTag.RowsAffected(); n > 0 && strings.Contains(statement, "epoch = epoch + 1") {
 		w.leases += int(n)
 		if w.leased != nil {

@@ -23,7 +23,8 @@ import (
 // When a scope is resumed, its row in the table pause becomes inactive, and its parked tasks become
 // ready in several transactions. The row is deleted after the last of them, so after a crash
 // RequeueStale goes on. Each parked task is always in the scope of a row: a transaction that parks
-// tasks locks the active rows, so it ends before one of them becomes inactive.
+// tasks locks the active rows, and parks only tasks of these rows, so it ends before one of them
+// becomes inactive.
 
 // The stored kinds of pauses.
 const (
@@ -124,7 +125,7 @@ WHERE lower(f.repo) IN (SELECT p.name FROM pause p WHERE p.kind = 2 AND p.active
 		frontCompleted: `SELECT f.seq FROM (SELECT t.seq, t.repo, t.agent FROM task t WHERE t.state = 2 AND t.seq > 0 ORDER BY t.seq LIMIT $1) f
 WHERE lower(f.repo) IN (SELECT p.name FROM pause p WHERE p.kind = 2 AND p.active = 1) OR f.agent IN (SELECT p.name FROM pause p WHERE p.kind = 1 AND p.active = 1)`,
 		park: d.Expand("UPDATE task SET state = state + 18, run_at = " + parkedAt + " WHERE " + d.Unlocked("seq IN "+d.In("$1")+` AND state IN (0, 2)
-AND (lower(repo) IN (SELECT p.name FROM pause p WHERE p.kind = 2 AND p.active = 1) OR state = 2 AND agent IN (SELECT p.name FROM pause p WHERE p.kind = 1 AND p.active = 1))`)),
+AND (lower(repo) IN (SELECT p.name FROM pause p WHERE p.kind = 2 AND p.n IN `+d.In("$2")+`) OR state = 2 AND agent IN (SELECT p.name FROM pause p WHERE p.kind = 1 AND p.n IN `+d.In("$2")+`))`)),
 		parkedRepo:  "SELECT seq FROM task WHERE ended_at IS NULL AND lower(repo) = $1 AND +state IN (18, 20) AND seq > $2 ORDER BY seq LIMIT " + strconv.Itoa(maxParked),
 		parkedAgent: "SELECT seq FROM task WHERE state >= 18 AND agent = $1 AND state = 20 AND seq > $2 ORDER BY seq LIMIT " + strconv.Itoa(maxParked),
 		unpark:      d.Expand("UPDATE task SET state = state - 18, run_at = 0 WHERE " + d.InOrder("seq IN "+d.In("$1")+" AND state >= 18")),
@@ -325,11 +326,17 @@ func (p *pausing) parkFront(ctx context.Context, e sqlstore.Engine, search func(
 		}
 	}
 	return p.change(ctx, e, list, func(tx sqlstore.Tx, list string) (int64, error) {
-		// The rows of the pauses stay active until this transaction has ended.
-		if err := tx.Query(p.pauseLock, sqlstore.Ignore); err != nil {
+		// The locked rows stay active until this transaction has ended. A pause that is added after the
+		// statement pauseLock is not locked, so the next statement must not use it.
+		pauses, err := sqlstore.All(tx, p.pauseLock, sqlstore.Column[int64])
+		if err != nil || len(pauses) == 0 {
 			return 0, err
 		}
-		return tx.Exec(p.park, list)
+		locked, err := json.Marshal(pauses)
+		if err != nil {
+			return 0, err
+		}
+		return tx.Exec(p.park, list, string(locked))
 	})
 }
 

@@ -127,7 +127,7 @@ type Memory struct {
 func memoryKeys(spec Spec) schema.Table {
 	return schema.Table{
 		{Path: "memory", Doc: "Where the records of earlier work on issues are stored."},
-		{Path: "memory.db_path", Rule: homePath(spec.Home), Doc: "SQLite file in which earlier versions kept the memory. The next start copies its content into the queue's file, and renames it. Absent: memory.db in the default folder of queue.db_path."},
+		{Path: "memory.db_path", Rule: homePath(spec.Home), Doc: "SQLite file in which earlier versions kept the memory. The next start copies its content into the queue's file, and renames it. Absent: memory.db in the default folder of queue.db_path, if the queue is in its default file, too."},
 	}
 }
 

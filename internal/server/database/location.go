@@ -15,6 +15,9 @@ type Locations struct {
 	Queue string // of the database
 	// Memory is the file in which earlier versions kept the memory; empty: none. It need not exist.
 	Memory string
+	// Left is a file of the memory in the default folder that is not used, because the database is
+	// elsewhere: it may belong to another server. Empty: there is none.
+	Left string
 }
 
 // Folder returns the folder of the SQLite file; empty: the database is in PostgreSQL.

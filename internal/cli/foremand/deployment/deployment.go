@@ -40,7 +40,8 @@ func spec(env process.Env, path string) serverconfig.Spec {
 
 // Databases returns the location of a server's database, and that of the file in which earlier
 // versions kept the memory: from non-empty flags, else from the configuration, else in the user's
-// folder for state, or in ~/.foreman if only that has databases. With PostgreSQL there is no such
+// folder for state, or in ~/.foreman if only that has databases. The file of the memory there belongs to
+// the database there: a server with another database does not use it. With PostgreSQL there is no such
 // file, and naming one is an error. No error contains a location, because it may contain a password.
 func Databases(env process.Env, flags database.Locations, queue serverconfig.Queue, memory serverconfig.Memory) (database.Locations, error) {
 	at := database.Locations{Memory: cmp.Or(flags.Memory, memory.DBPath)}
@@ -65,7 +66,12 @@ func Databases(env process.Env, flags database.Locations, queue serverconfig.Que
 		if err != nil {
 			return database.Locations{}, fmt.Errorf("find a folder for %s: %w; name the file by --db or memory.db_path", memoryFile, err)
 		}
-		at.Memory = filepath.Join(dir, memoryFile)
+		file := filepath.Join(dir, memoryFile)
+		if database.Key(at.Queue) == database.Key(filepath.Join(dir, queueFile)) {
+			at.Memory = file
+		} else if _, err := os.Stat(file); err == nil {
+			at.Left = file
+		}
 	}
 	return at, nil
 }

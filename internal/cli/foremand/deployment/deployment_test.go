@@ -55,7 +55,19 @@ func TestDatabases(t *testing.T) {
 		{name: "a HOME that is no folder", vars: map[string]string{"HOME": os.DevNull, "XDG_STATE_HOME": state}, want: in(state, "foreman")},
 		{
 			name: "a flag for the queue", vars: map[string]string{"HOME": home}, flags: database.Locations{Queue: "q.db"},
-			want: database.Locations{Queue: "q.db", Memory: filepath.Join(home, ".local", "state", "foreman", "memory.db")},
+			want: database.Locations{Queue: "q.db"},
+		},
+		{
+			name: "a queue beside the memory of another server", vars: map[string]string{"HOME": both}, s: serverconfig.Config{Queue: serverconfig.Queue{DBPath: "q.db"}},
+			want: database.Locations{Queue: "q.db", Left: in(both, ".local", "state", "foreman").Memory},
+		},
+		{
+			name: "a flag for the default queue", vars: map[string]string{"HOME": both}, flags: database.Locations{Queue: "file:" + in(both, ".local", "state", "foreman").Queue},
+			want: database.Locations{Queue: "file:" + in(both, ".local", "state", "foreman").Queue, Memory: in(both, ".local", "state", "foreman").Memory},
+		},
+		{
+			name: "a flag for the memory of the default place", vars: map[string]string{"HOME": both}, flags: database.Locations{Queue: "q.db", Memory: in(both, ".local", "state", "foreman").Memory},
+			want: database.Locations{Queue: "q.db", Memory: in(both, ".local", "state", "foreman").Memory},
 		},
 		{
 			name: "a configured memory", vars: map[string]string{"HOME": home}, s: serverconfig.Config{Memory: serverconfig.Memory{DBPath: "m.db"}},

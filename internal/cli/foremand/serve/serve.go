@@ -92,6 +92,10 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	if at.Left != "" {
+		log.Warn("found the memory of an earlier version in the default folder; it is not used, because the database of this server is elsewhere: if it belongs to this server, name it once by --db or memory.db_path",
+			"memory", at.Left, "database", at.Queue)
+	}
 	var hangups <-chan os.Signal // nil: none arrive
 	if o.Env.Hangups != nil {
 		hangups = o.Env.Hangups()

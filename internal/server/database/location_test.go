@@ -15,9 +15,9 @@ func TestKey(t *testing.T) {
 func TestFolder(t *testing.T) {
 	t.Parallel()
 	for at, want := range map[Locations]string{
-		{"/var/lib/q.db", "/home/m.db"}: "/var/lib",
-		{"file:q.db", "m.db"}:           ".",
-		{"postgres://db/q", ""}:         "",
+		{Queue: "/var/lib/q.db", Memory: "/home/m.db"}: "/var/lib",
+		{Queue: "file:q.db", Memory: "m.db"}:           ".",
+		{Queue: "postgres://db/q"}:                     "",
 	} {
 		if got := at.Folder(); got != filepath.FromSlash(want) {
 			t.Errorf("%v: got %q, want %q", at, got, want)

@@ -53,7 +53,7 @@ func (o *Outcomes) Pair(k PairKey) (p Pair, ok bool) {
 func (o *Outcomes) Count(k PairKey, name string, r Result, t Threshold) bool {
 	k = k.clip()
 	acted := clipTime(r.Acted)
-	if !acted.After(o.Judged) || o.has(k, r.Issue) {
+	if !acted.After(o.Judged) || o.Holds(k, r.Issue) {
 		return false
 	}
 	o.Counted = append(slices.Clone(o.Counted), fmt.Sprintf("%s %d", k.on(r.Issue), acted.Unix()))
@@ -92,9 +92,12 @@ func (o *Outcomes) Advance(to time.Time) {
 	}
 }
 
-// has reports whether Counted has an outcome of a pair on an issue.
-func (o *Outcomes) has(k PairKey, issue int) bool {
-	key := k.on(issue)
+// Holds reports whether Outcomes.Counted has an outcome of a pair on an issue; nil outcomes have none.
+func (o *Outcomes) Holds(k PairKey, issue int) bool {
+	if o == nil {
+		return false
+	}
+	key := k.clip().on(issue)
 	return slices.ContainsFunc(o.Counted, func(s string) bool { return strings.HasPrefix(s, key) })
 }
 

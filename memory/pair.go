@@ -23,7 +23,7 @@ const (
 	OutcomeAccepted Outcome = "accepted" // a person accepted the proposal
 	OutcomeRejected Outcome = "rejected" // a person rejected the proposal
 	OutcomeExpired  Outcome = "expired"  // nobody answered the proposal in time, or it was overtaken
-	OutcomeUnjudged Outcome = "unjudged" // nobody can tell: the issue is gone, or no such person was there
+	OutcomeUnjudged Outcome = "unjudged" // unknown: the issue is gone, or no such person was there
 )
 
 func outcomes() []Outcome {

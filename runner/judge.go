@@ -21,8 +21,8 @@ type Judgment struct {
 }
 
 // Judge judges the actions of a repository that are older than [policy.Policy.JudgeTime], and saves their
-// outcomes in the record of the repository. It makes at most [policy.Policy.Reads] calls to read issues, and continues there the next
-// time. Only one process may judge a repository at a time. It needs Memory.Agenda and Host.Issues, and
+// outcomes in the record of the repository. It makes at most [policy.Policy.Reads] calls to read issues; the next call continues with
+// the remaining issues. Only one process may judge a repository at a time. It needs Memory.Agenda and Host.Issues, and
 // does nothing in a dry run or with a memory that cannot be written. warn receives warnings for
 // maintainers.
 func (r *Runner) Judge(ctx context.Context, repo triage.Repo, warn func(format string, args ...any)) (Judgment, error) {

@@ -23,7 +23,7 @@ rules:
 // the deferred closing by an artifact's name.
 func TestClosingInActions(t *testing.T) {
 	t.Parallel()
-	service := resultstest.New(t, resultstest.Config{})
+	service := resultstest.New(t, resultstest.Config{Now: time.Now})
 	s := newStep(t)
 	start := time.Now()
 	step := func(run int, after time.Duration, want ...string) {

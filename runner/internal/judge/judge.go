@@ -1,5 +1,5 @@
 // Package judge determines what became of an action that Foreman carried out on an issue: people kept
-// it, a person undid it, or nobody can tell. It reads only the issue and its timeline, and does no I/O.
+// it, a person undid it, or the outcome is unknown. It reads only the issue and its timeline, and does no I/O.
 //
 // Silence is no consent. An action counts as kept only if it still holds after some time, and if a
 // person who could have undone it acted on the issue in the meantime: neither the author of the issue,

@@ -54,8 +54,10 @@ type Summary struct {
 // callsPerIssue are the calls to read an issue and its timeline, which usually has one page.
 const callsPerIssue = 2
 
-// saveEvery is the number of issues after which the outcomes are saved.
-const saveEvery = 20
+const (
+	saveEvery = 20                 // issues after which the outcomes are saved
+	saveAge   = 7 * 24 * time.Hour // after which outcomes are saved again, although nothing was counted
+)
 
 // Run judges the actions since the last pass, the oldest first. It saves the outcomes in the record of the
 // repository. If it ends early, the next pass continues where it ended.
@@ -82,7 +84,8 @@ func (p Pass) Run(ctx context.Context) (s Summary, err error) {
 	}
 	var found []counted
 	save := func(to time.Time) error {
-		if len(found) == 0 && !to.After(since) {
+		// Without an outcome the record is only saved to move on, and so that an artifact does not expire.
+		if len(found) == 0 && (s.Outcomes == nil || to.Sub(s.Outcomes.Judged) < saveAge) {
 			return nil
 		}
 		n, undone, saved, err := p.count(ctx, repo, found, to)
@@ -91,25 +94,60 @@ func (p Pass) Run(ctx context.Context) (s Summary, err error) {
 		}
 		return err
 	}
+	var failed failures
 	for i, d := range list {
-		if s.Reads+p.LoadCost+callsPerIssue > p.Reads || ctx.Err() != nil || p.Stop != nil && p.Stop() {
-			s.Waiting = len(list) - i
-			return s, save(d.At.Add(-time.Millisecond))
+		if s.Reads+p.LoadCost+callsPerIssue > p.Reads || ctx.Err() != nil || failed.outage() || p.Stop != nil && p.Stop() {
+			s.Waiting = len(list) - i + len(failed.issues)
+			return s, errors.Join(failed.err, save(failed.before(d.At)))
 		}
-		acts, reads, err := p.issue(ctx, repo, d.Issue, since, due)
+		acts, reads, err := p.issue(ctx, repo, d.Issue, s.Outcomes, since, due)
 		s.Reads += reads
-		if err != nil {
-			s.Waiting = len(list) - i
-			return s, errors.Join(fmt.Errorf("judge the actions on #%d: %w", d.Issue, err), save(d.At.Add(-time.Millisecond)))
+		switch {
+		case errors.Is(err, triage.ErrLimited):
+			s.Waiting = len(list) - i + len(failed.issues)
+			return s, errors.Join(fmt.Errorf("judge the actions on #%d: %w", d.Issue, err), save(failed.before(d.At)))
+		case err != nil && due.Sub(d.At) > patience && failed.row == 0:
+			p.Warn("judge the actions on #%d: %v; their outcome stays unknown", d.Issue, err)
+		case err != nil: // the other issues do not wait for this one
+			failed.add(d, err)
+		default:
+			failed.row, found = 0, append(found, acts...)
 		}
-		found = append(found, acts...)
 		if (i+1)%saveEvery == 0 && i+1 < len(list) {
-			if err := save(list[i+1].At.Add(-time.Millisecond)); err != nil {
+			if err := save(failed.before(list[i+1].At)); err != nil {
 				return s, err
 			}
 		}
 	}
-	return s, save(due)
+	s.Waiting = len(failed.issues)
+	return s, errors.Join(failed.err, save(failed.before(due.Add(time.Millisecond))))
+}
+
+// patience is how long an issue that cannot be read, although others can, is tried again.
+const patience = 90 * 24 * time.Hour
+
+// failures are the issues that a pass could not read. The next pass tries them again.
+type failures struct {
+	issues []memory.Due
+	err    error // the first one
+	row    int   // failures since an issue was read
+}
+
+func (f *failures) add(d memory.Due, err error) {
+	if f.issues, f.row = append(f.issues, d), f.row+1; f.err == nil {
+		f.err = fmt.Errorf("judge the actions on #%d: %w", d.Issue, err)
+	}
+}
+
+// outage reports whether so many issues in a row could not be read that the others cannot be read either.
+func (f *failures) outage() bool { return f.row == 3 }
+
+// before returns the time up to which all actions were judged if those at a time are the next ones.
+func (f *failures) before(next time.Time) time.Time {
+	if len(f.issues) > 0 && f.issues[0].At.Before(next) {
+		next = f.issues[0].At
+	}
+	return next.Add(-time.Millisecond)
 }
 
 // candidates returns the issues that may have actions to judge, by the time of their first one.
@@ -144,9 +182,9 @@ type counted struct {
 	memory.Result
 }
 
-// issue returns the outcomes of the actions on an issue in a period, and the number of calls. An issue that
-// cannot be read for good has outcomes that nobody can tell.
-func (p Pass) issue(ctx context.Context, repo string, n int, since, due time.Time) (list []counted, reads int, err error) {
+// issue returns the outcomes of the actions on an issue in a period that are not known yet, and the number of calls. The outcomes on
+// an issue that does not exist any more are unknown.
+func (p Pass) issue(ctx context.Context, repo string, n int, known *memory.Outcomes, since, due time.Time) (list []counted, reads int, err error) {
 	r, err := p.Store.Load(ctx, repo, n)
 	reads = p.LoadCost
 	switch {
@@ -155,7 +193,7 @@ func (p Pass) issue(ctx context.Context, repo string, n int, since, due time.Tim
 	case err != nil:
 		return nil, reads, err
 	}
-	acts := actsOf(r, since, due)
+	acts := slices.DeleteFunc(actsOf(r, since, due), func(a act) bool { return known.Holds(a.key, n) })
 	if len(acts) == 0 {
 		return nil, reads, nil
 	}

@@ -19,14 +19,16 @@ import (
 // not silent, and took the label off those that are wrong.
 type repository struct {
 	silent, wrong, gone map[int]bool
-	fails               int // number of the call that fails; 0: none
+	fails               int  // number of the call that fails; 0: none
+	stubborn            int  // the issue that can never be read; 0: none
+	down                bool // no call succeeds
 	calls               int
 }
 
 var errDown = errors.New("the host is down")
 
 func (r *repository) call() error {
-	if r.calls++; r.calls == r.fails {
+	if r.calls++; r.calls == r.fails || r.down {
 		return errDown
 	}
 	return nil
@@ -38,6 +40,9 @@ func (r *repository) Issue(_ context.Context, ref triage.Ref) (triage.Snapshot, 
 		i.Labels = nil
 	}
 	err := r.call()
+	if ref.Number == r.stubborn {
+		err = errDown
+	}
 	if r.gone[ref.Number] {
 		err = triage.ErrGone
 	}
@@ -160,6 +165,36 @@ func TestPassReads(t *testing.T) {
 		if want := fails >= 1 && fails <= 80; want != (failures == 1) {
 			t.Errorf("call %d fails: %d failures", fails, failures)
 		}
+	}
+}
+
+// TestPassStubborn checks that an issue which can never be read keeps no other one from being judged, and is given up
+// in the end.
+func TestPassStubborn(t *testing.T) {
+	t.Parallel()
+	s := store(t, 10)
+	h := &repository{stubborn: 4}
+	for day := range 130 {
+		sum, err := pass(s, h, day).Run(t.Context())
+		if want := day >= 18 && day <= 108; (err != nil) != want || (sum.Waiting == 1) != want {
+			t.Fatalf("day %d: got %+v, %v", day, sum, err)
+		}
+		if p := record(t, s); day == 24 && p.Kept != 9 {
+			t.Errorf("day %d: got %+v", day, p.Tally)
+		}
+	}
+	if p := record(t, s); p.Kept != 9 || p.Unjudged != 0 {
+		t.Errorf("got %+v", p.Tally)
+	}
+}
+
+// TestPassOutage checks that a pass ends when the host does not answer at all.
+func TestPassOutage(t *testing.T) {
+	t.Parallel()
+	h := &repository{down: true}
+	sum, err := pass(store(t, 40), h, 60).Run(t.Context())
+	if err == nil || h.calls != 3 || sum.Waiting != 40 {
+		t.Errorf("got %+v, %v, %d calls", sum, err, h.calls)
 	}
 }
 

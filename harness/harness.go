@@ -273,6 +273,19 @@ func (h *Harness) Handler() http.Handler { return h.agents }
 // requests end soon. Call it before or during http.Server.Shutdown, such as by RegisterOnShutdown.
 func (h *Harness) Stop() { h.agents.Stop() }
 
+// Drain lets the work of this process end before it stops. From now on Handler hands out no task, and Run
+// notifies and asks no agent. Claims can still be completed, and Enqueue works as always: other processes
+// on the queue, or the next one, go on. Decisions that Run has begun are carried out; if all is true,
+// those that it has not begun, too. Drain cannot be undone. It returns at once: see InFlight.
+func (h *Harness) Drain(all bool) {
+	h.agents.Drain()
+	h.services.Drain(all)
+}
+
+// InFlight returns how many agents with Sync have not answered this process, and how many decisions it
+// carries out. After Drain(false), both remain 0 once they are 0.
+func (h *Harness) InFlight() (asked, applying int) { return h.services.InFlight() }
+
 // Run notifies agents, asks those with Sync, carries out decisions, and requeues stale tasks, until
 // ctx ends. Then it begins no more writes, lets those that were sent end within 10 seconds, and
 // returns nil; the next Run on the queue continues the rest. Failures are logged and

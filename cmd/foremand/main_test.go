@@ -67,7 +67,7 @@ const (
 //	agent told N PATTERN        check that the memory summary of its N-th task matches; ^$: empty
 //	python                      set $AGENT to a free address
 //	python NAME:SECRET          start the agent in testdata/agents there, with a credential
-//	hook EVENT FILE [delivery=D] [secret=S] STATUS   send a webhook as GitHub does
+//	hook EVENT FILE [delivery=D] [issue=N] [secret=S] STATUS   send a webhook as GitHub does
 //	hook EVENT FILE ending STATUS                    the same; the server may end before or while it
 //	                            answers
 //	http METHOD PATH STATUS [BODY] [header:value…]   send a request, and print the answer

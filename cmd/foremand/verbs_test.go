@@ -214,8 +214,13 @@ func endsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	rigOf(ts).server = nil
 	select {
 	case err := <-p.done:
-		exit, ok := errors.AsType[*exec.ExitError](err)
-		if !ok || exit.ExitCode() != number(ts, args[0]) {
+		code := 0
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			code = exit.ExitCode()
+		} else {
+			ts.Check(err)
+		}
+		if code != number(ts, args[0]) {
 			ts.Fatalf("foremand ended with %v, want exit code %s:\n%s", err, args[0], ts.ReadFile("log"))
 		}
 	case <-time.After(deadline):
@@ -306,7 +311,7 @@ var recordedLabels = regexp.MustCompile(`"labels": \[[^\]]*\]`)
 
 func hookCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
-		ts.Fatalf("usage: hook EVENT FILE [delivery=D] [at=TIME] [pad=BYTES] [secret=S] [ending] STATUS")
+		ts.Fatalf("usage: hook EVENT FILE [delivery=D] [issue=N] [at=TIME] [pad=BYTES] [secret=S] [ending] STATUS")
 	}
 	// The issues of the fake GitHub begin without the labels of the payload.
 	body := regexp.MustCompile(`"labels": \[[^\]]*\]`).ReplaceAllString(eventFile(ts, args[1]), `"labels": []`)
@@ -317,6 +322,8 @@ func hookCommand(ts *testscript.TestScript, neg bool, args []string) {
 			header.Set("X-Github-Delivery", value)
 		case "at": // events are recognised by their body, so each needs a different one
 			body = regexp.MustCompile(`"updated_at": "[^"]*"`).ReplaceAllString(body, `"updated_at": "`+value+`"`)
+		case "issue":
+			body = strings.ReplaceAll(body, `"number": 1,`, `"number": `+value+",")
 		case "pad": // lengthen the body
 			body += strings.Repeat(" ", number(ts, value))
 		case "secret":

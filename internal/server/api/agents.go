@@ -54,12 +54,12 @@ func NewAgents(o AgentOptions) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	stopping := make(chan struct{})
-	claims := &claimHandler{o.Queue, o.Lease, longpoll.New(o.Queue.Watch, stopping), o.Log}
+	stopping, draining := make(chan struct{}), make(chan struct{})
+	claims := &claimHandler{o.Queue, o.Lease, longpoll.New(o.Queue.Watch, draining), draining, stopping, o.Log}
 	tasks := &taskHandler{o.Queue, o.Lease, request.NewLimiter(0, o.Now), o.Wake, o.Log}
 	s := &Server{
 		authorize: func(r *http.Request, _ access.Role) (access.Caller, error) { return o.Authorize(r) },
-		errors:    errorWriter{o.Log, loglimit.New(o.Now)}, log: o.Log, stopping: stopping, mux: http.NewServeMux(),
+		errors:    errorWriter{o.Log, loglimit.New(o.Now)}, log: o.Log, stopping: stopping, draining: draining, mux: http.NewServeMux(),
 	}
 	routes := map[string]route{}
 	for i, handle := range []handlerFunc{claims.next, tasks.complete, tasks.heartbeat, tasks.result} {

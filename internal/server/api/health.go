@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/drain"
 	"github.com/org/foreman-action/internal/server/loglimit"
 	"github.com/org/foreman-action/internal/server/response"
 )
@@ -21,6 +22,7 @@ const healthCacheTime = time.Second
 // A healthHandler answers whether the process lives and whether it is ready.
 type healthHandler struct {
 	check    func(ctx context.Context) map[string]error // nil: no dependencies
+	drainer  *drain.Drainer                             // nil: none
 	note     func() string                              // nil: none
 	now      func() time.Time
 	warnings *loglimit.Limiter
@@ -70,6 +72,9 @@ func (h *healthHandler) ready(w http.ResponseWriter, r *http.Request, _ access.C
 				h.log.LogAttrs(r.Context(), slog.LevelWarn, "not ready", slog.String("dependency", name), slog.Any("error", err))
 			}
 		}
+	}
+	if h.drainer != nil && h.drainer.Begun() { // so that a load balancer sends events and agents to other servers
+		answer.Ready, answer.Note, status = false, "draining", http.StatusServiceUnavailable
 	}
 	response.JSON(w, r, status, answer)
 	return nil

@@ -29,8 +29,10 @@ const maxWait = 50 * time.Second
 type claimHandler struct {
 	queue queue.Queue
 	lease time.Duration
-	polls *longpoll.Group
-	log   *slog.Logger
+	polls *longpoll.Group // ends with draining
+	// draining is closed when no further tasks are handed out, and stopping when the server stops.
+	draining, stopping <-chan struct{}
+	log                *slog.Logger
 }
 
 // next claims the next task of an agent. If there is none, it waits as long as the client requests.
@@ -49,6 +51,12 @@ func (h *claimHandler) next(w http.ResponseWriter, r *http.Request, caller acces
 			Attrs: []slog.Attr{slog.String("credential", caller.Name), slog.String("agent", sanitize.Line(text.Shorten(agent, maxLogged)))},
 		}
 	}
+	if h.drained() {
+		h.hold(r.Context(), min(wait, maxHold))
+		w.Header().Set("Connection", "close")
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
 	claim := func() (queue.Claim, error) { return h.claim(r.Context(), agent, caller.Name) }
 	c, err := claim()
 	if errors.Is(err, queue.ErrEmpty) && wait > 0 {
@@ -56,6 +64,9 @@ func (h *claimHandler) next(w http.ResponseWriter, r *http.Request, caller acces
 	}
 	switch {
 	case errors.Is(err, queue.ErrEmpty):
+		if h.drained() {
+			w.Header().Set("Connection", "close")
+		}
 		w.WriteHeader(http.StatusNoContent)
 	case err != nil:
 		return err
@@ -98,7 +109,35 @@ func readWait(r *http.Request) (time.Duration, error) {
 	return min(d, maxWait), nil
 }
 
+// drained reports whether no further tasks are handed out.
+func (h *claimHandler) drained() bool {
+	select {
+	case <-h.draining:
+		return true
+	default:
+		return false
+	}
+}
+
+// maxHold is how long a long poll lasts while no tasks are handed out. It keeps an agent from asking
+// again at once, and does not keep it for long from another server.
+const maxHold = 5 * time.Second
+
+// hold waits, at most until the server stops or ctx ends.
+func (h *claimHandler) hold(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-h.stopping:
+	case <-ctx.Done():
+	}
+}
+
 func (h *claimHandler) claim(ctx context.Context, agent, by string) (queue.Claim, error) {
+	if h.drained() {
+		return queue.Claim{}, queue.ErrEmpty
+	}
 	c, err := h.queue.ClaimNext(ctx, agent, queue.ClaimOptions{By: by, Lease: h.lease})
 	if err != nil {
 		return queue.Claim{}, err

@@ -11,6 +11,7 @@ import (
 	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/budget"
+	"github.com/org/foreman-action/internal/server/drain"
 	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/internal/server/request"
 	"github.com/org/foreman-action/internal/server/response"
@@ -30,6 +31,8 @@ type queueStatus struct {
 	Agents    []agentStatus `json:"agents"` // agents with pending or claimed tasks
 	// Pauses are the pauses, the oldest first; absent: there are none.
 	Pauses []pauseStatus `json:"pauses,omitempty"`
+	// Stopping is what this server waits for before it stops; absent: it does not drain.
+	Stopping *drain.Progress `json:"stopping,omitempty"`
 }
 
 // An agentStatus counts the tasks of an agent.
@@ -45,6 +48,7 @@ type operatorHandler struct {
 	filter  filter.Parser
 	queue   queue.Queue
 	pauses  queue.Pauses                                              // nil: none
+	drainer *drain.Drainer                                            // nil: none
 	budget  func() budget.Report                                      // nil: not found
 	read    func(ctx context.Context) (unchanged []string, err error) // nil: not found
 	observe observe.Func
@@ -77,6 +81,9 @@ func (h *operatorHandler) status(w http.ResponseWriter, r *http.Request, _ acces
 		for _, p := range list {
 			st.Pauses = append(st.Pauses, statusOfPause(p))
 		}
+	}
+	if h.drainer != nil {
+		st.Stopping = h.drainer.Progress(r.Context())
 	}
 	response.JSON(w, r, http.StatusOK, st)
 	return nil

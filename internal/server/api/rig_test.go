@@ -20,6 +20,7 @@ import (
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/internal/server/budget"
+	"github.com/org/foreman-action/internal/server/drain"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/testkit/brokenqueue"
 	"github.com/org/foreman-action/queue"
@@ -80,6 +81,13 @@ func newRig(t *testing.T, a *txtar.Archive, clock *queuetest.Clock, q queue.Queu
 					Repositories: []budget.Repository{{Name: "octo/hello", Account: f[1], Calls: 3, ForEvents: 2, Events: 1, Total: 9, TotalForEvents: 6}},
 				}
 			}
+		case "drain": // the numbers of agents asked, and of decisions that are carried out
+			asked, _ := strconv.Atoi(f[1])
+			applying, _ := strconv.Atoi(f[2])
+			o.Drainer = drain.New(drain.Options{
+				Begin: func(bool) {}, InFlight: func() (int, int) { return asked, applying },
+				Queue: r.queue, Pauses: pauses, All: true, Stop: func() {}, Now: clock.Now,
+			})
 		case "pages":
 			o.Metrics, o.Dashboard = page("metrics"), page("dashboard")
 		default:

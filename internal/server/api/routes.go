@@ -29,6 +29,7 @@ type handlers struct {
 	operators *operatorHandler
 	history   *historyHandler
 	pauses    *pauseHandler
+	drain     *drainHandler
 	health    *healthHandler
 	webhook   *intake.Webhook
 	metrics   http.Handler // nil: none
@@ -50,6 +51,7 @@ func (h handlers) routes() map[string]route {
 		"GET /server/pauses":               {access.Operators, h.pauses.list},
 		"POST /server/pause":               {access.Operators, h.pauses.pause},
 		"POST /server/resume":              {access.Operators, h.pauses.resume},
+		"POST /server/drain":               {access.Operators, h.drain.start},
 		"POST /server/reload":              {access.Operators, h.operators.reload},
 		"GET /healthcheck":                 {access.Anyone, h.health.alive},
 		"GET /healthcheck/ready":           {access.Anyone, h.health.ready},

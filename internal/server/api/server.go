@@ -25,6 +25,7 @@ import (
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/budget"
+	"github.com/org/foreman-action/internal/server/drain"
 	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/loglimit"
@@ -80,6 +81,8 @@ type Options struct {
 	// Reload reads the configuration again, for operators, and returns the keys whose new values need
 	// a restart. Nil: not found.
 	Reload func(ctx context.Context) (unchanged []string, err error)
+	// Drainer stops the server after its work, for operators. Nil: not found.
+	Drainer *drain.Drainer
 	// Metrics answers /metrics for operators; nil: not found.
 	Metrics http.Handler
 	// Dashboard answers every path that does not belong to the API, and checks access itself; nil:
@@ -108,6 +111,9 @@ type Server struct {
 
 	stopOnce sync.Once
 	stopping chan struct{} // closed by Stop
+
+	drainOnce sync.Once
+	draining  chan struct{} // closed by Drain; nil: the server has no agents' paths
 }
 
 // New returns a Server, which does not listen yet. The error names the invalid option.
@@ -146,10 +152,11 @@ func New(o Options) (*Server, error) {
 	}
 	s.handle(handlers{
 		agents:    o.Agents,
-		operators: &operatorHandler{filter.Parser{GitHub: o.GitHub, Now: o.Now}, o.Queue, o.Pauses, o.Budget, o.Reload, o.Observe, o.Now, o.Log},
+		operators: &operatorHandler{filter.Parser{GitHub: o.GitHub, Now: o.Now}, o.Queue, o.Pauses, o.Drainer, o.Budget, o.Reload, o.Observe, o.Now, o.Log},
 		pauses:    &pauseHandler{o.Pauses, o.Observe, o.Log},
+		drain:     &drainHandler{o.Drainer, o.Observe, o.Log},
 		history:   &historyHandler{filter.Parser{GitHub: o.GitHub, Now: o.Now}, o.Queue, o.History, stopping, o.Log},
-		health:    &healthHandler{check: o.Health, note: o.Note, now: o.Now, warnings: warnings, log: o.Log},
+		health:    &healthHandler{check: o.Health, drainer: o.Drainer, note: o.Note, now: o.Now, warnings: warnings, log: o.Log},
 		webhook:   webhook,
 		metrics:   o.Metrics,
 	}.routes())
@@ -164,10 +171,22 @@ func New(o Options) (*Server, error) {
 // seconds. Serve calls Stop.
 func (s *Server) Stop() {
 	s.stopOnce.Do(func() {
+		s.Drain()
 		close(s.stopping)
 		s.bodies.Stop()
 		if s.stopAgents != nil {
 			s.stopAgents()
+		}
+	})
+}
+
+// Drain ends the handing out of tasks. Current long polls get the answer that there is no task, later
+// ones after a few seconds, and are asked to use another connection, perhaps to another server. All other
+// requests are answered as always. Only the Server of NewAgents hands out tasks.
+func (s *Server) Drain() {
+	s.drainOnce.Do(func() {
+		if s.draining != nil {
+			close(s.draining)
 		}
 	})
 }

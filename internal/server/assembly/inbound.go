@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/internal/server/dashboard"
+	"github.com/org/foreman-action/internal/server/drain"
 	"github.com/org/foreman-action/internal/server/managed"
 )
 
@@ -45,7 +46,7 @@ func openInbound(ctx context.Context, o Options, credentials *access.Credentials
 }
 
 // newAPI returns the server that answers requests.
-func newAPI(o Options, c connections, l loops, in inbound) (*api.Server, error) {
+func newAPI(o Options, c connections, l loops, in inbound, drainer *drain.Drainer) (*api.Server, error) {
 	s := o.Settings
 	h := health{store: c.store, copies: c.copies, harness: l.harness, history: l.recorder, agents: in.agents, polling: l.active, github: c.github, limits: c.limits, now: o.Now}
 	proxies, err := access.ParseProxies(s.Server.TrustedProxies)
@@ -60,7 +61,7 @@ func newAPI(o Options, c connections, l loops, in inbound) (*api.Server, error) 
 	return api.New(api.Options{
 		Queue: c.queue, Pauses: c.store, Credentials: in.credentials, Attempts: attempts, Proxies: proxies, Agents: l.harness.Handler(), StopAgents: l.harness.Stop,
 		Take: take(l.harness), Label: c.account.changed, WebhookSecrets: s.Server.WebhookSecrets, SpoolDir: o.Databases.Folder(),
-		Health: h.check, Note: h.leases, GitHub: webURL(s.Identity.APIURL), Budget: c.limits.budget.Report, Reload: o.Reload, Metrics: c.meter.Metrics(), Middleware: c.meter.Handler, Dashboard: page, Observe: c.meter.Observe, Now: o.Now, Log: logpart.Of(o.Log, logpart.API),
+		Health: h.check, Note: h.leases, GitHub: webURL(s.Identity.APIURL), Budget: c.limits.budget.Report, Reload: o.Reload, Drainer: drainer, Metrics: c.meter.Metrics(), Middleware: c.meter.Handler, Dashboard: page, Observe: c.meter.Observe, Now: o.Now, Log: logpart.Of(o.Log, logpart.API),
 		History: c.store.History(),
 	})
 }

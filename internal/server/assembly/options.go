@@ -27,6 +27,11 @@ type Options struct {
 	// Reload reads the configuration again, for operators. It returns the keys whose new values need
 	// a restart. Nil: operators cannot request it.
 	Reload func(ctx context.Context) (unchanged []string, err error)
+	// Stop ends the context of Run, and starts no other server. A server that was drained calls it. Nil:
+	// operators cannot drain the server.
+	Stop func()
+	// Status gets the state of a draining server, for people; nil: it is only logged.
+	Status func(text string)
 	// Ready is called with the server's address when the server accepts requests; nil: it is not called.
 	Ready func(url string)
 }

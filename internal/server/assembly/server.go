@@ -9,8 +9,10 @@ import (
 	"errors"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/config/serverconfig"
 	"github.com/org/foreman-action/internal/logpart"
 	"github.com/org/foreman-action/internal/server/database"
+	"github.com/org/foreman-action/internal/server/drain"
 	"github.com/org/foreman-action/internal/wait"
 )
 
@@ -22,6 +24,7 @@ type Server struct {
 	parts   []part
 	missed  *backfill // nil: none
 	stuck   func(context.Context) []string
+	drainer *drain.Drainer // nil: operators cannot drain the server
 	closers closers
 }
 
@@ -53,7 +56,13 @@ func Open(ctx context.Context, o Options) (srv *Server, err error) {
 	if err != nil {
 		return srv, err
 	}
-	api, err := newAPI(o, c, l, in)
+	if o.Stop != nil {
+		srv.drainer = drain.New(drain.Options{
+			Begin: l.harness.Drain, InFlight: l.harness.InFlight, Queue: c.queue, Pauses: c.store, All: !serverconfig.Postgres(o.Databases.Queue),
+			Stop: o.Stop, Status: o.Status, Now: o.Now, Log: o.Log,
+		})
+	}
+	api, err := newAPI(o, c, l, in, srv.drainer)
 	if err != nil {
 		return srv, err
 	}
@@ -69,6 +78,9 @@ func Open(ctx context.Context, o Options) (srv *Server, err error) {
 		{"the loops", l.harness.Run},
 		{"the history", l.recorder.Run},
 		{"the database", func(ctx context.Context) error { return c.store.Guard(ctx, logpart.Of(o.Log, logpart.Storage)) }},
+	}
+	if srv.drainer != nil {
+		srv.parts = append(srv.parts, part{"the drain", srv.drainer.Run})
 	}
 	if l.poller != nil {
 		srv.parts = append(srv.parts, part{"the poller", l.poller.run})
@@ -113,6 +125,9 @@ func (srv *Server) Run(ctx context.Context) error {
 // Stuck returns the loops that make no progress, although the database answers, so that a restart may
 // help. It may be called while the server runs.
 func (srv *Server) Stuck(ctx context.Context) []string { return srv.stuck(ctx) }
+
+// Draining reports whether the server stops after its work. It may be called while the server runs.
+func (srv *Server) Draining() bool { return srv.drainer != nil && srv.drainer.Begun() }
 
 // Close closes what Open opened.
 func (srv *Server) Close() error { return srv.closers.close() }

@@ -125,6 +125,21 @@ func (s *Services) Run(ctx context.Context) error {
 // Wake makes the services check for decisions. It never blocks, and superfluous calls do no harm.
 func (s *Services) Wake() { s.executor.Wake() }
 
+// Drain ends the notifications and the requests to agents. Unless all is true, no further decisions are
+// executed either. What is in progress goes on.
+func (s *Services) Drain(all bool) {
+	s.dispatcher.Drain()
+	if !all {
+		s.executor.Drain()
+	}
+}
+
+// InFlight returns how many synchronous agents have not answered, and how many decisions are being
+// executed.
+func (s *Services) InFlight() (asked, applying int) {
+	return s.dispatcher.Asking(), s.executor.Executing()
+}
+
 // Health returns the states of all loops.
 func (s *Services) Health() []supervisor.Health {
 	list := append(s.maintainer.Health(), s.changes.Health(), s.executor.Health(), s.dispatcher.Health())

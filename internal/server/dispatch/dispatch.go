@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/org/foreman-action/harness/observe"
@@ -27,6 +28,8 @@ type Dispatcher struct {
 	rounds   sync.WaitGroup
 	requests sync.WaitGroup // to synchronous agents
 	signal   chan struct{}  // has an element if a peer has changed
+	working  atomic.Int64   // number of workers
+	drained  atomic.Bool    // there are no further notifications and requests
 
 	mu    sync.Mutex
 	peers map[string]*peer // by address
@@ -58,6 +61,13 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	d.rounds.Wait()
 	d.requests.Wait()
 }
+
+// Drain ends all further notifications and requests. Those in progress end, and decisions are recorded.
+func (d *Dispatcher) Drain() { d.drained.Store(true) }
+
+// Asking returns how many synchronous agents' answers the Dispatcher waits for. It is never too small
+// after Drain.
+func (d *Dispatcher) Asking() int { return int(d.working.Load()) }
 
 // Wake makes the Dispatcher look at the backlog. It never blocks.
 func (d *Dispatcher) Wake() { d.loop.Wake() }
@@ -106,6 +116,9 @@ func (d *Dispatcher) Health() supervisor.Health { return d.loop.Health() }
 
 // dispatch begins a round of each agent that has pending tasks.
 func (d *Dispatcher) dispatch(ctx context.Context) error {
+	if d.drained.Load() {
+		return nil
+	}
 	for _, p := range d.agents() {
 		p.tasks.begin()
 	}
@@ -180,6 +193,9 @@ func (d *Dispatcher) notify(ctx context.Context, p *peer, a Agent, b queue.Backl
 		time.AfterFunc(renotify, d.loop.Wake)
 	}
 	for _, id := range due {
+		if d.drained.Load() {
+			return
+		}
 		permit, n := p.breaker.Allow(1)
 		if n == 0 {
 			return

@@ -61,7 +61,14 @@ func (d *Dispatcher) acquire(p *peer) (t turn, ok bool) {
 // work claims a task and sends it to a synchronous agent, and goes on with the agent's next tasks.
 // Each worker starts another one when it has claimed a task, because there may be more.
 func (d *Dispatcher) work(ctx context.Context, p *peer, a Agent, t turn) {
+	d.working.Add(1) // before the look at drained, so that no claim is missed
+	defer d.working.Add(-1)
 	for ok := true; ok; t, ok = d.acquire(p) {
+		if d.drained.Load() {
+			p.tasks.abandon(t.place)
+			p.endTurn(t)
+			return
+		}
 		claim, err := d.claims.next(ctx, p.address, t.first)
 		switch {
 		case errors.Is(err, queue.ErrEmpty):

@@ -30,6 +30,8 @@ type Executor struct {
 	pauses  pauses
 	panels  runner.Panels
 	slots   chan struct{} // holds an element for each decision that is being executed
+	busy    atomic.Int64  // calls that lease decisions, and decisions that are being executed
+	drained atomic.Bool   // no further decisions are leased
 	full    atomic.Bool   // a pass found no free slot, so the end of an execution wakes the loop
 	loop    *supervisor.Loop
 	running sync.WaitGroup
@@ -65,6 +67,13 @@ func (e *Executor) Run(ctx context.Context) {
 	})
 	e.running.Wait()
 }
+
+// Drain ends the leasing of further decisions. Those that are being executed go on.
+func (e *Executor) Drain() { e.drained.Store(true) }
+
+// Executing returns how many decisions are being executed, and at most one more. After Drain it is never
+// too small.
+func (e *Executor) Executing() int { return int(e.busy.Load()) }
 
 // Wake makes the Executor look for decisions. It never blocks.
 func (e *Executor) Wake() { e.loop.Wake() }
@@ -109,6 +118,11 @@ func (e *Executor) fetchUpTo(ctx context.Context, n int, execute func(queue.Deci
 			<-e.slots
 		}
 	}()
+	e.busy.Add(1) // before the look at drained, so that no lease is missed
+	defer e.busy.Add(-1)
+	if e.drained.Load() {
+		return 0, nil
+	}
 	start := e.o.Now()
 	list, err := e.o.Queue.LeaseDecisions(ctx, queue.DrainOptions{Owner: e.o.Owner, Lease: e.o.Lease, Limit: n})
 	if err != nil {
@@ -116,8 +130,10 @@ func (e *Executor) fetchUpTo(ctx context.Context, n int, execute func(queue.Deci
 	}
 	for _, dec := range list {
 		leased++
+		e.busy.Add(1)
 		e.running.Go(func() {
 			defer func() {
+				e.busy.Add(-1)
 				<-e.slots
 				if e.full.Swap(false) {
 					e.loop.Wake() // the queue reports the next decision on the issue itself

@@ -6,20 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/cli/foremand/deployment"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/config/serverconfig"
 	"github.com/org/foreman-action/internal/sanitize"
 )
 
@@ -30,10 +24,7 @@ server continues with what it has.
 The command sends the first of server.operators. Where the server does not know it, send
 SIGHUP instead: systemctl reload foremand.`
 
-const (
-	timeout   = 30 * time.Second
-	maxAnswer = 1 << 20
-)
+const timeout = 30 * time.Second
 
 // Options are all that the command depends on.
 type Options struct {
@@ -65,22 +56,20 @@ func Run(ctx context.Context, o Options) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	at := baseURL(s.Server)
-	if o.URL != "" {
-		if at, err = canonical(o.URL, len(s.Server.Operators) > 0); err != nil {
-			return fmt.Errorf("--url: %w", err)
-		}
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at+"/server/reload", http.NoBody)
+	server, err := deployment.Running(s.Server, o.URL)
 	if err != nil {
-		return fmt.Errorf("ask the server at %s: %w", at, err)
+		return err
 	}
-	if len(s.Server.Operators) > 0 {
-		req.SetBasicAuth(s.Server.Operators[0].Name, string(s.Server.Operators[0].Secret))
+	data, err := server.Send(ctx, http.MethodPost, "/server/reload", nil)
+	var answer answer
+	if err == nil {
+		err = json.Unmarshal(data, &answer)
 	}
-	answer, err := send(req)
+	if refused, ok := errors.AsType[*deployment.RefusedError](err); ok && refused.Credential() {
+		err = fmt.Errorf("%w; send SIGHUP to the server instead", err)
+	}
 	if err != nil {
-		return command.Failed(fmt.Errorf("ask the server at %s to read its configuration again: %w", at, err))
+		return command.Failed(fmt.Errorf("ask the server at %s to read its configuration again: %w", server.URL, err))
 	}
 	fmt.Fprintln(o.Env.Stdout, "the server reads its configuration again")
 	for _, key := range answer.Unchanged {
@@ -89,61 +78,7 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// canonical returns the normal form of a server's address, without userinfo. A secret is not sent
-// unencrypted to another network.
-func canonical(raw string, secret bool) (string, error) {
-	at, err := address.Canonical(raw)
-	if err != nil {
-		return "", err
-	}
-	u, err := url.Parse(at)
-	if err != nil {
-		return "", err
-	}
-	if secret && u.Scheme == "http" && !address.Nearby(u.Hostname()) {
-		return "", errors.New("the secret of server.operators would go over plain http; want https://, or a host on this machine or in a private network")
-	}
-	return at, nil
-}
-
-// baseURL returns the address of a server on this machine.
-func baseURL(s serverconfig.Server) string {
-	host, scheme := s.Host, "http"
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
-	if s.TLS != nil {
-		scheme = "https"
-	}
-	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(s.Port))
-}
-
 // An answer is the server's response to a request that it accepted.
 type answer struct {
 	Unchanged []string `json:"unchanged"`
-}
-
-func send(req *http.Request) (answer, error) {
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return answer{}, fmt.Errorf("%w; start the server, or name its address by --url", err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err != nil {
-		return answer{}, fmt.Errorf("read the answer: %w", err)
-	}
-	var a answer
-	switch res.StatusCode {
-	case http.StatusAccepted:
-		err := json.Unmarshal(body, &a)
-		return a, err
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return a, fmt.Errorf("%s: it does not accept the first of server.operators; send SIGHUP to the server instead", res.Status)
-	}
-	var problem struct {
-		Detail string `json:"detail"`
-	}
-	_ = json.Unmarshal(body, &problem) // without it, the status is reported
-	return a, fmt.Errorf("%s: %s", res.Status, problem.Detail)
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"sync"
@@ -18,6 +19,7 @@ import (
 // A reloader reads the configuration again on request, and passes it to the loop of Run.
 type reloader struct {
 	o       Options
+	quit    func() // stops the server, and starts no other one
 	at      database.Locations
 	bind    string           // the address of the listener
 	limits  *assembly.Limits // of GitHub: they last longer than one server
@@ -36,6 +38,9 @@ type reloader struct {
 // values need a restart, and leaves these unchanged. After an error the server continues with its
 // configuration.
 func (r *reloader) reload(ctx context.Context) (unchanged []string, err error) {
+	if h := r.server.Load(); h != nil && h.Draining() {
+		return nil, errors.New("the server drains and stops soon; start it again with the new configuration")
+	}
 	r.systemd.reloading()
 	defer func() {
 		if err != nil {
@@ -146,6 +151,7 @@ func (r *reloader) take() *serverconfig.Config {
 func (r *reloader) serve(ctx context.Context, l assembly.KeptListener, s *serverconfig.Config) (began bool, err error) {
 	h, err := assembly.Open(ctx, assembly.Options{
 		Settings: s, Databases: r.at, Version: r.o.Env.Version, Getenv: r.o.Env.Getenv, Now: r.o.Env.Now, Log: r.log, Limits: r.limits, Listener: l, Reload: r.reload,
+		Stop: r.quit, Status: func(text string) { r.systemd.send("STATUS=" + text) },
 		Ready: func(url string) { r.systemd.ready("listening on " + url) },
 	})
 	if err != nil {

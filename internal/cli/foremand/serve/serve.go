@@ -20,8 +20,8 @@ import (
 )
 
 const help = `Runs the server until SIGINT or SIGTERM. Writes under way are then finished, agents keep
-their claims, and the exit code is 0. SIGHUP and "foremand reload" make it read the
-configuration again.
+their claims, and the exit code is 0. "foremand drain" lets it finish its work before. SIGHUP
+and "foremand reload" make it read the configuration again.
 
 Without credentials for agents in the configuration it listens on this machine only.`
 
@@ -81,6 +81,8 @@ func Command(env process.Env) *cobra.Command {
 
 // Run runs the server until ctx ends.
 func Run(ctx context.Context, o Options) error {
+	ctx, stop := context.WithCancel(ctx) // a server that was drained stops as on a signal
+	defer stop()
 	handler := newLogHandler(o.Env)
 	handler.Set(o.levels(serverconfig.Log{}))
 	log := slog.New(handler)
@@ -117,7 +119,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer systemd.close()
-	r := &reloader{o: o, systemd: systemd, at: at, bind: bindAddress(l), limits: assembly.NewLimits(logpart.Of(log, logpart.GitHub)), handler: handler, log: log, current: s, stop: func() {}}
+	r := &reloader{o: o, quit: stop, systemd: systemd, at: at, bind: bindAddress(l), limits: assembly.NewLimits(logpart.Of(log, logpart.GitHub)), handler: handler, log: log, current: s, stop: func() {}}
 	done := make(chan struct{})
 	defer close(done)
 	go r.follow(ctx, hangups, done)

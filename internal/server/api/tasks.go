@@ -115,7 +115,7 @@ func (h *operatorHandler) act(body request.Object) (a bulk.Act, dry bool, err er
 		Filter map[string]json.RawMessage `json:"filter"`
 		IDs    []string                   `json:"ids"`
 		Reason string                     `json:"reason"`
-		Limit  int                        `json:"limit"`
+		Limit  *int                       `json:"limit"` // nil: as many as one answer allows
 		Before int64                      `json:"before"`
 		DryRun bool                       `json:"dry_run"`
 	}
@@ -134,7 +134,10 @@ func (h *operatorHandler) act(body request.Object) (a bulk.Act, dry bool, err er
 		}
 		v.Set(key, text)
 	}
-	a = bulk.Act{Verb: in.Verb, IDs: in.IDs, Limit: in.Limit, Reason: in.Reason}
+	a = bulk.Act{Verb: in.Verb, IDs: in.IDs, Reason: in.Reason}
+	if in.Limit != nil {
+		a.Limit = *in.Limit
+	}
 	if a.Filter, err = h.filter.ParseAll(v); err != nil {
 		return a, false, err
 	}
@@ -146,6 +149,8 @@ func (h *operatorHandler) act(body request.Object) (a bulk.Act, dry bool, err er
 		return a, false, errors.New("want a filter or ids")
 	case in.IDs != nil && (in.Filter != nil || in.DryRun):
 		return a, false, errors.New("with ids, there is no filter and no dry_run")
+	case in.Limit != nil && a.Limit < 1:
+		return a, false, fmt.Errorf("limit: want 1 or more, got %d", a.Limit)
 	case in.Before < 0:
 		return a, false, errors.New("want a before of 0 or more")
 	}

@@ -93,6 +93,7 @@ func (d *Dashboard) act(form url.Values) (a bulk.Act, query url.Values, err erro
 	case whichPage:
 		a.IDs = form["page"]
 	case whichFilter:
+		filter.WithoutEmpty(query) // the empty fields of a form
 		if a.Filter, err = d.filter.ParseAll(query); err != nil {
 			return a, nil, err
 		}

@@ -51,8 +51,8 @@ func Keys() []string {
 	return []string{"agent", "before", "id", "issue", "limit", "q", "reason", "repo", "since", "state", "title", "until"}
 }
 
-// Parse parses a filter. The error names all mistakes, each on its own line. Unknown keys are ignored: a
-// caller that changes tasks calls ParseAll.
+// Parse parses a filter, such as that of a form: empty values are as if they were missing. The error names
+// all mistakes, each on its own line. Unknown keys are ignored: a caller that changes tasks calls ParseAll.
 func (p Parser) Parse(v url.Values) (queue.Filter, error) {
 	b := parsing{Parser: p, values: v}
 	b.texts()
@@ -65,16 +65,28 @@ func (p Parser) Parse(v url.Values) (queue.Filter, error) {
 	return b.f, nil
 }
 
-// ParseAll is Parse, and refuses unknown keys. A misspelt key would match more tasks than its author
-// wanted.
+// ParseAll is Parse, and refuses unknown keys and empty values. A misspelt key, or the value of a variable
+// that is not set, would match more tasks than its author wanted.
 func (p Parser) ParseAll(v url.Values) (queue.Filter, error) {
 	for _, key := range slices.Sorted(maps.Keys(v)) {
 		if !slices.Contains(Keys(), key) {
 			return queue.Filter{}, fmt.Errorf("unknown key %q; want one of %s", text.Quote(key), strings.Join(Keys(), ", "))
 		}
+		if slices.ContainsFunc(v[key], blank) {
+			return queue.Filter{}, fmt.Errorf("%s: want a value, got an empty one; leave it out to match all tasks", parsing{Parser: p}.name(key))
+		}
 	}
 	return p.Parse(v)
 }
+
+// WithoutEmpty removes the keys whose values are all empty, as a form sends them.
+func WithoutEmpty(v url.Values) {
+	maps.DeleteFunc(v, func(_ string, values []string) bool {
+		return !slices.ContainsFunc(values, func(s string) bool { return !blank(s) })
+	})
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
 // Values returns the keys of a filter, so that Parse returns the same filter again. It leaves out
 // Examine.
@@ -260,7 +272,7 @@ func (b *parsing) box(q string) {
 	}
 }
 
-func (b *parsing) name(key string) string {
+func (b parsing) name(key string) string {
 	if b.Name != nil {
 		return b.Name(key)
 	}

@@ -102,8 +102,14 @@ func TestParseAll(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for _, key := range filter.Keys() {
-		if _, err := parser().ParseAll(url.Values{key: {""}}); err != nil {
-			t.Errorf("%s: %v", key, err)
+		for _, values := range [][]string{{""}, {" "}, {"", "x"}} {
+			v := url.Values{key: values}
+			if _, err := parser().ParseAll(v); err == nil || !strings.HasPrefix(err.Error(), key+": want a value, got an empty one") {
+				t.Errorf("%s=%q: got %v", key, values, err)
+			}
+			if filter.WithoutEmpty(v); v.Has(key) == (len(values) == 1) {
+				t.Errorf("without empty values: %v", v)
+			}
 		}
 	}
 }

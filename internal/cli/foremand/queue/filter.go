@@ -15,7 +15,10 @@ import (
 )
 
 // A filterFlags are the flags that select tasks. Its keys are those of package filter.
-type filterFlags map[string]*string
+type filterFlags struct {
+	command *cobra.Command
+	keys    []string
+}
 
 // flagOf returns the flag of a key.
 func flagOf(key string) string {
@@ -28,8 +31,11 @@ func flagOf(key string) string {
 	return "--" + key
 }
 
+// flagName returns the name of the flag of a key.
+func flagName(key string) string { return strings.TrimPrefix(flagOf(key), "--") }
+
 func addFilter(c *cobra.Command) filterFlags {
-	f := filterFlags{}
+	f := filterFlags{command: c}
 	for _, flag := range []struct{ key, help string }{
 		{"state", "only tasks in this `state`: pending, claimed, completed, done or failed"},
 		{"agent", "only tasks of the agent with this `address`"},
@@ -42,7 +48,8 @@ func addFilter(c *cobra.Command) filterFlags {
 		{"until", "only tasks enqueued before this `time`, as in --since"},
 		{"before", "only tasks older than the one with this `number`, at which an earlier command ended"},
 	} {
-		f[flag.key] = c.Flags().String(strings.TrimPrefix(flagOf(flag.key), "--"), "", flag.help)
+		c.Flags().String(flagName(flag.key), "", flag.help)
+		f.keys = append(f.keys, flag.key)
 	}
 	states := []string{}
 	for _, s := range queue.States() {
@@ -52,10 +59,11 @@ func addFilter(c *cobra.Command) filterFlags {
 	return f
 }
 
-// set reports whether any flag is set.
+// set reports whether any flag is given. An empty value is a mistake that parse reports: it may come from a
+// variable of a shell that is not set.
 func (f filterFlags) set() bool {
-	for _, value := range f {
-		if *value != "" {
+	for _, key := range f.keys {
+		if f.command.Flags().Lookup(flagName(key)).Changed {
 			return true
 		}
 	}
@@ -66,9 +74,9 @@ func (f filterFlags) set() bool {
 // not known here: text may name issues on github.com.
 func (f filterFlags) parse(env process.Env, text string) (queue.Filter, error) {
 	v := url.Values{}
-	for key, value := range f {
-		if *value != "" {
-			v.Set(key, *value)
+	for _, key := range f.keys {
+		if flag := f.command.Flags().Lookup(flagName(key)); flag.Changed {
+			v.Set(key, flag.Value.String())
 		}
 	}
 	if text != "" {

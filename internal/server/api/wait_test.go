@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/sqlite"
@@ -242,4 +243,41 @@ func TestGone(t *testing.T) {
 	if err != nil || d.State != queue.Pending {
 		t.Errorf("got %s, %v, want it pending as before", d.State, err)
 	}
+}
+
+// TestDrain ends the handing out of tasks while agents wait. A later poll waits for a few seconds, so
+// that an agent does not ask again at once.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(queue.Options{})
+		s, err := api.NewAgents(api.AgentOptions{Queue: q, Authorize: func(*http.Request) (access.Caller, error) { return access.Caller{}, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		enqueue(t, q, 1, 0)
+		startPoll(t.Context(), s, "30s").want(t, http.StatusOK, 0)
+		waits := startPoll(t.Context(), s, "30s")
+		time.Sleep(time.Second)
+		s.Drain()
+		enqueue(t, q, 2, 0)
+		waits.want(t, http.StatusNoContent, time.Second)
+		startPoll(t.Context(), s, "30s").want(t, http.StatusNoContent, 5*time.Second)
+		startPoll(t.Context(), s, "1s").want(t, http.StatusNoContent, time.Second)
+		last := startPoll(t.Context(), s, "0s")
+		last.want(t, http.StatusNoContent, 0)
+		if got := last.Header().Get("Connection"); got != "close" {
+			t.Errorf("Connection: %q, want close", got)
+		}
+		complete := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/queue/complete", strings.NewReader(`{"task_id":"`+taskID(1)+`","decision":"skip","rationale":"so","actions":[]}`))
+		complete.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		if s.ServeHTTP(w, complete); w.Code != http.StatusAccepted {
+			t.Errorf("complete: %d %s", w.Code, w.Body)
+		}
+		s.Drain() // changes nothing
+		held := startPoll(t.Context(), s, "30s")
+		s.Stop()
+		held.want(t, http.StatusNoContent, 0)
+	})
 }

@@ -199,11 +199,13 @@ func (d *Drainer) Run(ctx context.Context) error {
 		now := d.o.Now()
 		switch text := p.String(); {
 		case p.Ended():
-			d.stop(ctx, slog.LevelInfo, "drained; stopping", text)
-			return nil
+			d.o.Log.InfoContext(ctx, "drained; stopping", "in_flight", text)
+			d.o.Stop()
+			<-ctx.Done()
 		case !now.Before(until):
-			d.stop(ctx, slog.LevelWarn, "the drain took too long; stopping; unfinished tasks stay in the queue", text)
-			return nil
+			d.o.Log.WarnContext(ctx, "the drain took too long; stopping; unfinished tasks stay in the queue", "in_flight", text)
+			d.o.Stop()
+			<-ctx.Done()
 		case text != last && (logged.IsZero() || now.Sub(logged) >= logInterval):
 			d.o.Log.InfoContext(ctx, "draining", "by", p.By, "until", p.Until, "in_flight", text)
 			d.o.Status("draining; " + text)
@@ -215,11 +217,4 @@ func (d *Drainer) Run(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// stop stops the server, and waits until it stops.
-func (d *Drainer) stop(ctx context.Context, level slog.Level, msg, text string) {
-	d.o.Log.Log(ctx, level, msg, "in_flight", text)
-	d.o.Stop()
-	<-ctx.Done()
 }

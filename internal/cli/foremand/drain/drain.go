@@ -99,7 +99,7 @@ func Run(ctx context.Context, o Options) error {
 // drain sends the request, and follows the progress until the server does not answer.
 func (o Options) drain(ctx context.Context, server deployment.Server, body map[string]any) error {
 	var p *drain.Progress
-	if err := send(ctx, server, http.MethodPost, "/server/drain", body, &p); err != nil {
+	if err := send(ctx, server, "/server/drain", body, &p); err != nil {
 		return err
 	}
 	if p == nil {
@@ -119,7 +119,7 @@ func (o Options) drain(ctx context.Context, server deployment.Server, body map[s
 		var status struct {
 			Stopping *drain.Progress `json:"stopping"`
 		}
-		err := send(ctx, server, http.MethodGet, "/queue/status", nil, &status)
+		err := send(ctx, server, "/queue/status", nil, &status)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -153,13 +153,13 @@ func ended(err error) bool {
 	return ok && !failed.Timeout()
 }
 
-// send sends a request, and decodes the answer.
-func send(ctx context.Context, server deployment.Server, method, path string, body map[string]any, answer any) error {
+// send sends a body by POST, or without one a GET, and decodes the answer.
+func send(ctx context.Context, server deployment.Server, path string, body map[string]any, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, call)
 	defer cancel()
-	var content any
+	method, content := http.MethodGet, any(nil)
 	if body != nil {
-		content = body
+		method, content = http.MethodPost, body
 	}
 	data, err := server.Send(ctx, method, path, content)
 	if err != nil {

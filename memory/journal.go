@@ -100,6 +100,10 @@ type Entry struct {
 	Reason string    `json:"reason,omitempty"`
 	URL    string    `json:"url,omitempty"`
 	At     time.Time `json:"at"` // of the last change of state; UTC
+	// Labels are the ids of labels that the host remembered when it began to add them, by their folded
+	// names; empty unless State is trying or failed. If the issue has such a label with another id, the
+	// write may have created it.
+	Labels map[string]string `json:"labels,omitempty"`
 }
 
 // isEntryState reports whether an [Entry] stores the state.
@@ -155,5 +159,8 @@ func clipEntry(e Entry) Entry {
 	e.At = clipTime(e.At)
 	e.Rule, e.Reason, e.URL = clip(e.Rule, maxShort), clip(e.Reason, maxShort), clip(e.URL, maxShort)
 	e.Values, e.Pair = clipAll(e.Values), clip(e.Pair, maxPair)
+	if len(e.Labels) == 0 {
+		e.Labels = nil
+	}
 	return e
 }

@@ -47,7 +47,7 @@ func review(ctx context.Context, a attempt, p plan.Plan, j *execute.Journal) rev
 	}
 	at := a.planned()
 	if !a.dry {
-		at.Began = j.Began
+		at.Began, at.Recreated = j.Began, j.Recreated
 	}
 	r.seen = a.reads.seen
 	r.seen.Labels, r.seen.Assumed, r.seen.Settled = a.reads.labels.Known, a.reads.labels.Assumed, r.seen.Issue != nil && !a.settled.After(a.d.Fetched)

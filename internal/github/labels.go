@@ -124,10 +124,10 @@ func (l *Labels) forget(repo string, names ...string) {
 // takeBackLabels compares the labels of an issue after a write with the remembered ones that the write
 // added. It returns the names of labels that the repository does not have any more: a label that the
 // write created is deleted again, and one that was renamed is removed from the issue. A label that
-// another account created again in the meantime stays.
+// another account created again in the meantime stays. An error only matches triage.ErrUncertain: the
+// write was made, so it was neither stopped nor refused, and it must be repeated with the same ids.
 func takeBackLabels(ctx context.Context, c *Client, o rest.Op, e effect.AddLabels, has labelList) (missing []string, err error) {
 	repo := o.Ref.Owner + "/" + o.Ref.Repo
-	c.labels.learn(repo, has...)
 	for i, id := range e.IDs {
 		name := e.Names[i]
 		at := slices.IndexFunc(has, func(l label) bool { return strings.EqualFold(l.Name, name) })
@@ -137,11 +137,9 @@ func takeBackLabels(ctx context.Context, c *Client, o rest.Op, e effect.AddLabel
 			var created bool
 			if created, err = deleteCreated(ctx, c.caller, o, has[at]); created {
 				missing = append(missing, name)
-				c.labels.forget(repo, name)
 			}
-		case former >= 0: // GitHub added it under its new name, which nobody has checked
+		case former >= 0: // GitHub added it under its new name; the policy did not check the new name
 			missing = append(missing, name)
-			c.labels.forget(repo, name)
 			var w write
 			if w, err = removeLabel(o.Ref, has[former].Name); err == nil {
 				_, err = c.caller.Do(ctx, w.op, w.call)
@@ -149,9 +147,11 @@ func takeBackLabels(ctx context.Context, c *Client, o rest.Op, e effect.AddLabel
 			}
 		}
 		if err != nil {
-			return missing, fmt.Errorf("label %q was deleted or renamed meanwhile, and adding it could not be taken back: %w", rest.Clip(name, 100), err)
+			return missing, fmt.Errorf("label %q was deleted or renamed meanwhile, and adding it could not be taken back: %w: %v", rest.Clip(name, 100), triage.ErrUncertain, err) //nolint:errorlint // see above
 		}
 	}
+	c.labels.learn(repo, has...) // not before, because the repetition compares with the remembered ids
+	c.labels.forget(repo, missing...)
 	return missing, nil
 }
 

@@ -1,6 +1,7 @@
 package github_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -120,6 +121,7 @@ func TestTakeBackLabels(t *testing.T) {
 		missing []string
 		has     []string
 		fails   string
+		shut    int // the request that the gate stops, from 1; 0: none
 	}{
 		{name: "as remembered", names: []string{"Kind/Feature"}, ids: []string{"?"}, want: []string{post}, has: []string{"bug", "Kind/Feature"}},
 		{name: "looked up", names: []string{"kept"}, ids: []string{""}, want: []string{post}, has: []string{"bug", "kept"}},
@@ -135,6 +137,11 @@ func TestTakeBackLabels(t *testing.T) {
 		{name: "deleting it is refused", names: []string{"kept"}, ids: []string{"L_old"}, prepare: func(s *githubtest.Server) {
 			s.Fault(githubtest.Fault{Method: "DELETE", Status: 403, Body: `{"message":"Resource not accessible by integration"}`})
 		}, want: []string{post, search, "DELETE /repos/octo/hello/labels/kept 403"}, has: []string{"bug", "kept"}, fails: "could not be taken back"},
+		{name: "deleting it is refused for good", names: []string{"kept"}, ids: []string{"L_old"}, prepare: func(s *githubtest.Server) {
+			s.Fault(githubtest.Fault{Method: "DELETE", Status: 403, Body: `{"message":"Repository was archived so is read-only."}`})
+		}, want: []string{post, search, "DELETE /repos/octo/hello/labels/kept 403"}, has: []string{"bug", "kept"}, fails: "could not be taken back"},
+		{name: "the gate stops it", names: []string{"kept"}, ids: []string{"L_old"}, shut: 2,
+			want: []string{post, search}, has: []string{"bug", "kept"}, fails: "could not be taken back"},
 		{name: "another deletes it first", names: []string{"kept"}, ids: []string{"L_old"}, prepare: func(s *githubtest.Server) {
 			s.Before(func(method, _ string) {
 				if method == "DELETE" {
@@ -156,9 +163,28 @@ func TestTakeBackLabels(t *testing.T) {
 				}
 			}
 			c, _ := client(t, s.URL)
-			w, err := c.Write(t.Context(), ref, effect.AddLabels{Names: tt.names, IDs: tt.ids})
+			memory := github.NewLabels(nil)
+			c = c.Remembering(memory)
+			if tt.fails != "" {
+				memory.Changed(github.LabelChange{Repo: "octo/hello", Label: triage.LabelID{ID: tt.ids[0], Name: tt.names[0]}})
+			}
+			asked := 0
+			ctx := effect.WithGate(t.Context(), func(context.Context) error {
+				if asked++; asked == tt.shut {
+					return errors.New("paused")
+				}
+				return nil
+			})
+			w, err := c.Write(ctx, ref, effect.AddLabels{Names: tt.names, IDs: tt.ids})
+			if l, _ := c.KnownLabel(ref, tt.names[0]); tt.fails != "" && l.ID != tt.ids[0] {
+				t.Errorf("got the remembered id %q, want %q, with which a repetition compares", l.ID, tt.ids[0])
+			}
 			if (err != nil) != (tt.fails != "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
 				t.Errorf("got error %v, want %q", err, tt.fails)
+			}
+			_, refused := errors.AsType[*triage.RefusedError](err)
+			if err != nil && (!errors.Is(err, triage.ErrUncertain) || errors.Is(err, triage.ErrHalted) || refused) {
+				t.Errorf("the error is not just uncertain: %v", err)
 			}
 			if diff := cmp.Diff(tt.missing, w.Missing); diff != "" {
 				t.Errorf("missing (-want +got):\n%s", diff)

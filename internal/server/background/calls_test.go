@@ -2,6 +2,7 @@ package background_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -264,6 +265,119 @@ func TestLabelCalls(t *testing.T) {
 				first := rep.Actions[0]
 				if !strings.Contains(first.Reason, tt.reason) || (len(tt.has) > 0) != (first.State == triage.Done) {
 					t.Errorf("got %s, %q; want the reason %q", first.State, first.Reason, tt.reason)
+				}
+			})
+		})
+	}
+}
+
+// TestTakeBackRepeated deletes a remembered label, and interrupts the server after the write that creates it
+// again. The next attempt deletes the created label, also if the server was restarted in the meantime.
+func TestTakeBackRepeated(t *testing.T) {
+	t.Parallel()
+	everything := queue.Scope{Kind: queue.ScopeEverything}
+	pause := func(r *rig) {
+		writes := 0
+		r.onWrite = func(req *http.Request) error {
+			if writes++; writes > 1 {
+				return nil
+			}
+			_, _, err := r.o.Executor.Pauses.Pause(req.Context(), everything, "ann", "too many labels")
+			return err
+		}
+	}
+	resume := func(r *rig) {
+		if _, _, err := r.o.Executor.Pauses.Resume(r.t.Context(), everything); err != nil {
+			r.t.Error(err)
+		}
+	}
+	refuse := func(status, times int, message string) func(r *rig) {
+		return func(r *rig) {
+			r.gh.Fault(githubtest.Fault{Method: "DELETE", Path: "/repos/*/*/labels/docs", Status: status, Times: times, Body: `{"message":"` + message + `"}`})
+		}
+	}
+	cut := func(n int) func(r *rig) { return func(r *rig) { r.gh.CutAt(n) } }
+	tests := []struct {
+		name   string
+		before func(r *rig)
+		after  func(r *rig) // after a minute
+		killed bool         // the first server ends at the interruption, without a further step
+		forget bool         // the next server remembers no label
+	}{
+		{name: "paused", before: pause, after: resume},
+		{name: "paused, then restarted", before: pause, after: resume, forget: true},
+		{name: "over the rate, then restarted", before: func(r *rig) { r.o.Executor.PerMinute = 1 }, after: func(r *rig) { r.o.Executor.PerMinute = 10 }, forget: true},
+		{name: "not permitted", before: refuse(403, 1, "Resource not accessible by integration")},
+		{name: "refused", before: refuse(422, 1, "Validation Failed")},
+		{name: "archived", before: refuse(403, 1, "Repository was archived so is read-only.")},
+		{name: "often refused, then restarted", before: refuse(422, 4, "Validation Failed"), forget: true},
+		{name: "killed at the write", before: cut(1), killed: true, forget: true},
+		{name: "killed at the search", before: cut(2), killed: true, forget: true},
+		{name: "killed at the deletion", before: cut(3), killed: true, forget: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(r *rig) {
+				r.labels = github.NewLabels(time.Now)
+				r.enqueue(5)
+				r.complete(5, addLabel)
+				_, stop := r.start()
+				synctest.Wait()
+				stop()
+				r.is(5, queue.Done)
+				time.Sleep(time.Minute)
+				r.gh.DeleteLabel(repo, "docs")
+				r.gh.ResetCalls()
+				tt.before(r)
+				r.enqueue(7)
+				r.complete(7, addLabel, comment)
+				whole, steps := r.q, r.o.Executor.Progress
+				var dying *frozen
+				if tt.killed {
+					dying = freezable(r)
+					r.slow = time.Millisecond
+					_, stop = r.start()
+					synctest.Wait()
+					dying.freeze()
+					dying.renews.Store(true)
+					defer dying.thaw()
+				} else {
+					_, stop = r.start()
+				}
+				time.Sleep(time.Minute)
+				if tt.forget {
+					if !tt.killed {
+						stop()
+					}
+					r.labels = github.NewLabels(time.Now)
+				}
+				if tt.killed {
+					dying.renews.Store(false)
+					r.q, r.o.Executor.Progress = whole, steps
+					r.gh.ClearFaults()
+				}
+				if tt.after != nil {
+					tt.after(r)
+				}
+				if tt.forget {
+					_, stop = r.start()
+				}
+				time.Sleep(20 * time.Minute)
+				r.is(7, queue.Done)
+				if got := r.gh.Labels(repo); !slices.Equal(got, []string{"bug"}) {
+					t.Errorf("the repository has the labels %q\n%s\n%s", got, strings.Join(r.gh.Log(), "\n"), r.log())
+				}
+				if got := r.gh.Issue(repo, 7); len(got.Labels) > 0 || len(got.Comments) != 1 {
+					t.Errorf("got labels %q, %d comments", got.Labels, len(got.Comments))
+				}
+				rep := r.report(7)
+				if len(rep.Actions) == 0 {
+					t.Fatalf("got no actions in %+v\n%s\n%s", rep, strings.Join(r.gh.Log(), "\n"), r.log())
+				}
+				first := rep.Actions[0]
+				if want := `the repository has no label "docs"`; first.State != triage.Skipped || !strings.Contains(first.Reason, want) {
+					t.Errorf("got %s, %q; want the reason %q", first.State, first.Reason, want)
 				}
 			})
 		})

@@ -345,6 +345,9 @@ func (x *execution) carryOut(ctx context.Context, steps []*plan.Step) (left []*p
 		for _, s := range steps {
 			if r := x.result(s); try == 1 {
 				r.State = triage.Trying
+				if e, adds := s.Effect.(effect.AddLabels); adds {
+					x.Journal.assume(s.Index, e.Names, x.assumedIDs(e.Names))
+				}
 				x.Journal.mark(ctx, *r)
 			}
 		}
@@ -433,9 +436,7 @@ func (x *execution) write(ctx context.Context, steps []*plan.Step) error {
 		return x.assign(calm, s, e)
 	case effect.AddLabels:
 		labels := joinLabels(steps)
-		if x.LabelIDs != nil {
-			labels.IDs = x.LabelIDs(labels.Names)
-		}
+		labels.IDs = x.assumedIDs(labels.Names)
 		w, err := x.Host.Write(calm, x.Identity.Ref, labels)
 		hold(steps, w)
 		x.without(steps, w.Missing)

@@ -2,8 +2,10 @@ package execute
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/triage"
 )
@@ -17,7 +19,8 @@ type Journal struct {
 	Now     func() time.Time
 	Warn    func(format string, args ...any)
 
-	failed bool // an entry could not be stored, and there was a warning
+	labels map[int]map[string]string // see [memory.Entry]; by the index of the action
+	failed bool                      // an entry could not be stored, and there was a warning
 }
 
 // mark stores the progress of an action, as [entryState] defines it. Actions of an earlier attempt
@@ -40,6 +43,9 @@ func (j *Journal) mark(ctx context.Context, r triage.ActionResult) {
 	if state != triage.Trying {
 		e.Values, e.Reason, e.URL, e.Refused = r.Values, r.Reason, r.URL, r.RefusedByHost()
 	}
+	if state == triage.Trying || state == triage.Failed {
+		e.Labels = j.labels[r.Index]
+	}
 	// A write is recorded even if the run was asked to stop.
 	if err := j.Journal.Mark(context.WithoutCancel(ctx), j.Key, e); err != nil {
 		j.failed = true
@@ -50,6 +56,43 @@ func (j *Journal) mark(ctx context.Context, r triage.ActionResult) {
 // Began reports whether an earlier attempt may have begun an action without recording its outcome.
 // Without a journal this is so for every action.
 func (j *Journal) Began(index int) bool { return j == nil || j.before(index) == triage.Trying }
+
+// assume sets the ids of labels that the entry of an action stores; "": the label was looked up.
+func (j *Journal) assume(index int, names, ids []string) {
+	if j == nil || ids == nil {
+		return
+	}
+	list := map[string]string{}
+	for i, name := range names {
+		if ids[i] != "" {
+			list[text.Fold(name)] = ids[i]
+		}
+	}
+	if j.labels == nil {
+		j.labels = map[int]map[string]string{}
+	}
+	j.labels[index] = list
+}
+
+// former returns the id that an earlier attempt assumed for a label, if the issue has the label with
+// another id now: the earlier attempt may have created it. Empty: it has not. on are the labels of the issue.
+func (j *Journal) former(name string, on []triage.LabelID) string {
+	now := labelID(on, name)
+	if j == nil || now == "" {
+		return ""
+	}
+	for _, e := range j.Entries {
+		if id := e.Labels[text.Fold(name)]; id != "" && id != now {
+			return id
+		}
+	}
+	return ""
+}
+
+// Recreated reports whether an earlier attempt may have created one of the labels of an issue.
+func (j *Journal) Recreated(names []string, on []triage.LabelID) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return j.former(name, on) != "" })
+}
 
 // before returns the state that an action had when this attempt began.
 func (j *Journal) before(index int) triage.State {

@@ -107,14 +107,34 @@ func (x *execution) without(steps []*plan.Step, missing []string) {
 	}
 }
 
+// assumedIDs returns the ids of labels that the host remembers, or that an earlier attempt assumed before
+// it may have created the labels; nil: there are none.
+func (x *execution) assumedIDs(names []string) []string {
+	var ids []string
+	if x.LabelIDs != nil {
+		ids = x.LabelIDs(names)
+	}
+	for i, name := range names {
+		id := x.Journal.former(name, x.Issue.LabelIDs)
+		if id == "" {
+			continue
+		}
+		if ids == nil {
+			ids = make([]string, len(names))
+		}
+		ids[i] = id
+	}
+	return ids
+}
+
 // recreated reports whether the issue has a label of a step with another id than the one that the host
 // remembered: the write, whose answer was lost, may have created it.
 func (x *execution) recreated(s *plan.Step, on []triage.LabelID) bool {
 	e, adds := s.Effect.(effect.AddLabels)
-	if !adds || x.LabelIDs == nil {
+	if !adds {
 		return false
 	}
-	for i, id := range x.LabelIDs(e.Names) {
+	for i, id := range x.assumedIDs(e.Names) {
 		if now := labelID(on, e.Names[i]); id != "" && now != "" && now != id {
 			return true
 		}

@@ -20,6 +20,9 @@ type Attempt struct {
 	// Began reports whether an earlier attempt may have begun the action with an index, and its
 	// outcome is unknown. Nil: there is none.
 	Began func(index int) bool
+	// Recreated reports whether an earlier attempt may have created a label that the issue has, because the
+	// repository had it no more. Then the step is repeated, and takes it back. Nil: it has not.
+	Recreated func(names []string, on []triage.LabelID) bool
 	// Fresh means that nothing has happened on the issue before, except by others who got the same
 	// event. Then its timeline is read only before a comment. Fresh is ignored if Resumed is set.
 	Fresh bool

@@ -206,6 +206,10 @@ func (p Plan) Resume(entries []memory.Entry, rules []string) Plan {
 			s.set(triage.Do, "")
 			s.Values = e.Values
 		}
+		if s.Holds && len(e.Labels) > 0 { // the earlier attempt may have created the label: see [Attempt.Recreated]
+			s.set(triage.Do, "")
+			s.Holds = false
+		}
 		rule := triage.ParseSource(e.Rule).Rule
 		gone := rule != "" && !slices.Contains(rules, rule)
 		if gone && s.Verdict == triage.Do && (s.RecordOnly() || s.Source.Undo && !done) {

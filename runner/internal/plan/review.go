@@ -128,13 +128,18 @@ func (r *reviewer) markLanded() bool {
 			}
 			continue
 		}
-		s.Landed = s.Landed || outcome.Holds(s.Effect, now)
+		s.Landed = s.Landed || outcome.Holds(s.Effect, now) && !r.recreated(s)
 		if s.Effect != nil {
 			outcome.Change(s.Effect, now)
 		}
 	}
 	r.need.Settled = !r.seen.Settled && r.a.Began != nil && r.open(func(s *Step) bool { return !s.RecordOnly() && !s.Own() && r.a.Began(s.Index) })
 	return !r.need.Settled
+}
+
+func (r *reviewer) recreated(s *Step) bool {
+	e, adds := s.Effect.(effect.AddLabels)
+	return adds && r.a.Recreated != nil && r.a.Recreated(e.Names, r.issue.LabelIDs)
 }
 
 // rejected skips what people rejected when it was proposed, unless they accept it now. Of a list of names,

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/org/foreman-action/harness/observe"
@@ -80,13 +81,10 @@ func (d *Dashboard) pauseOrResume(verb string, apply func(r *http.Request, s que
 	}
 }
 
-// postedScope returns the scope that a form names. Its name only counts if the kind has one.
+// postedScope returns the scope that a form names. A name with a kind that has none is a mistake: the person
+// may have forgotten to choose the kind.
 func postedScope(r *http.Request) (queue.Scope, error) {
-	s := queue.Scope{Kind: queue.ScopeKind(r.PostFormValue("kind"))}
-	if s.Kind == queue.ScopeAgent || s.Kind == queue.ScopeRepo {
-		s.Name = r.PostFormValue("name")
-	}
-	return filter.Scope(s)
+	return filter.Scope(queue.Scope{Kind: queue.ScopeKind(r.PostFormValue("kind")), Name: strings.TrimSpace(r.PostFormValue("name"))})
 }
 
 func (d *Dashboard) pause(r *http.Request, s queue.Scope, by string) (did string, err error) {

@@ -80,6 +80,8 @@ func TestPauseRefused(t *testing.T) {
 		{"no kind", call{auth: true, site: "same-origin"}, Options{Operators: ada}, http.StatusBadRequest},
 		{"no name", call{body: "kind=agent", auth: true, site: "same-origin"}, Options{Operators: ada}, http.StatusBadRequest},
 		{"no address", call{body: "kind=agent&name=triage", auth: true, site: "same-origin"}, Options{Operators: ada}, http.StatusBadRequest},
+		{"everything and a name", call{body: "kind=everything&name=octo/forge", auth: true, site: "same-origin"}, Options{Operators: ada}, http.StatusBadRequest},
+		{"the rules and a name", call{body: "kind=rules&name=octo/forge", auth: true, site: "same-origin"}, Options{Operators: ada}, http.StatusBadRequest},
 		{"a wrong name", call{body: "kind=repository&name=nowhere", auth: true, site: "same-origin"}, Options{Operators: ada}, http.StatusBadRequest},
 	}
 	for _, tt := range tests {

@@ -3,7 +3,6 @@ package serve
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
 	"net"
 	"os"
@@ -24,16 +23,18 @@ type notifier struct {
 	log      *slog.Logger
 }
 
-// newNotifier returns the notifier of a process; nil: systemd expects no notifications.
-func newNotifier(ctx context.Context, getenv func(string) string, log *slog.Logger) (*notifier, error) {
+// newNotifier returns the notifier of a process; nil: systemd expects no notifications, or cannot be
+// reached. That is logged, because the server works without systemd.
+func newNotifier(ctx context.Context, getenv func(string) string, log *slog.Logger) *notifier {
 	address := getenv("NOTIFY_SOCKET")
 	if address == "" {
-		return nil, nil //nolint:nilnil // as documented
+		return nil
 	}
 	// "@" stands for an abstract socket, here and in package net.
 	conn, err := new(net.Dialer).DialContext(ctx, "unixgram", address)
 	if err != nil {
-		return nil, fmt.Errorf("notify systemd: %w", err)
+		log.WarnContext(ctx, "systemd is not notified, because the socket in NOTIFY_SOCKET cannot be reached", "error", err)
+		return nil
 	}
 	n := &notifier{conn: conn, log: log}
 	if pid := getenv("WATCHDOG_PID"); pid == "" || pid == strconv.Itoa(os.Getpid()) {
@@ -41,7 +42,7 @@ func newNotifier(ctx context.Context, getenv func(string) string, log *slog.Logg
 			n.watchdog = time.Duration(usec) * time.Microsecond
 		}
 	}
-	return n, nil
+	return n
 }
 
 // send sends assignments, such as "READY=1". An error is logged, because the server works without

@@ -51,9 +51,9 @@ func TestNotify(t *testing.T) {
 	for _, address := range []string{filepath.Join(dir, "notify"), fmt.Sprintf("@foremand-test-%d-%s", os.Getpid(), filepath.Base(dir))} {
 		s := listenAs(t, address)
 		env := map[string]string{"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": fmt.Sprint(os.Getpid())}
-		n, err := newNotifier(t.Context(), func(name string) string { return env[name] }, slog.New(slog.DiscardHandler))
-		if err != nil || n.watchdog != 30*time.Second {
-			t.Fatalf("got %+v and %v", n, err)
+		n := newNotifier(t.Context(), func(name string) string { return env[name] }, slog.New(slog.DiscardHandler))
+		if n == nil || n.watchdog != 30*time.Second {
+			t.Fatalf("got %+v", n)
 		}
 		n.ready("the new configuration was refused: line 1\nSTOPPING=1\n")
 		if got, want := s.next(t), "READY=1\nSTATUS=the new configuration was refused: line 1 STOPPING=1"; got != want {
@@ -71,19 +71,21 @@ func TestNotify(t *testing.T) {
 		n.close()
 	}
 	// Without systemd, and for another process's watchdog.
-	n, err := newNotifier(t.Context(), func(string) string { return "" }, nil)
-	if n != nil || err != nil {
-		t.Errorf("got %+v and %v", n, err)
+	n := newNotifier(t.Context(), func(string) string { return "" }, nil)
+	if n != nil {
+		t.Errorf("got %+v", n)
 	}
 	n.ready("")
 	n.run(t.Context(), nil)
 	n.close()
 	env := map[string]string{"NOTIFY_SOCKET": filepath.Join(dir, "notify"), "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "1"}
-	if n, err = newNotifier(t.Context(), func(name string) string { return env[name] }, nil); err != nil || n.watchdog != 0 {
-		t.Errorf("got %+v and %v", n, err)
+	if n = newNotifier(t.Context(), func(name string) string { return env[name] }, nil); n == nil || n.watchdog != 0 {
+		t.Errorf("got %+v", n)
 	}
-	if _, err := newNotifier(t.Context(), func(string) string { return filepath.Join(dir, "none") }, nil); err == nil {
-		t.Error("without a socket: got no error")
+	var log bytes.Buffer
+	n = newNotifier(t.Context(), func(string) string { return filepath.Join(dir, "none") }, slog.New(slog.NewTextHandler(&log, nil)))
+	if n != nil || strings.Count(log.String(), "level=WARN") != 1 || !strings.Contains(log.String(), "NOTIFY_SOCKET") {
+		t.Errorf("without a socket: got %+v and the log %q", n, log.String())
 	}
 }
 
@@ -93,9 +95,9 @@ func TestWatchdog(t *testing.T) {
 	address := fmt.Sprintf("@foremand-watchdog-%d", os.Getpid())
 	s := listenAs(t, address)
 	var log bytes.Buffer
-	n, err := newNotifier(t.Context(), func(name string) string { return map[string]string{"NOTIFY_SOCKET": address}[name] }, slog.New(slog.NewTextHandler(&log, nil)))
-	if err != nil {
-		t.Fatal(err)
+	n := newNotifier(t.Context(), func(name string) string { return map[string]string{"NOTIFY_SOCKET": address}[name] }, slog.New(slog.NewTextHandler(&log, nil)))
+	if n == nil {
+		t.Fatal(log.String())
 	}
 	defer n.close()
 	answers := [][]string{nil, {"loop decisions"}, {"loop decisions"}, nil, nil}

@@ -114,10 +114,7 @@ func Run(ctx context.Context, o Options) error {
 		}
 		defer func() { _ = stop() }() // the process ends
 	}
-	systemd, err := newNotifier(ctx, o.Env.Getenv, log)
-	if err != nil {
-		return err
-	}
+	systemd := newNotifier(ctx, o.Env.Getenv, log)
 	defer systemd.close()
 	r := &reloader{o: o, quit: stop, systemd: systemd, at: at, bind: bindAddress(l), limits: assembly.NewLimits(logpart.Of(log, logpart.GitHub)), handler: handler, log: log, current: s, stop: func() {}}
 	done := make(chan struct{})

@@ -85,7 +85,7 @@ func New(o Options) (*Services, error) {
 	m := o.Maintenance
 	m.Queue, m.Cursors, m.ClaimTimeout, m.Lease, m.Now, m.Observe, m.Log = o.Queue, o.Cursors, o.ClaimTimeout, o.Lease, o.Now, o.Observe, logpart.Of(o.Log, logpart.Maintenance)
 	m.Limits = queue.Limits{Claims: o.MaxClaims, Drains: o.MaxTries, MaxClaim: o.MaxClaim}
-	m.Requeued = s.wakeAll
+	m.Requeued, m.Pauses = s.wakeAll, e.Pauses
 	var err1, err2, err3 error
 	s.executor, err1 = executor.New(e)
 	s.dispatcher, err2 = dispatch.New(d)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,7 +42,8 @@ type Options struct {
 	Limits          queue.Limits     // of tasks that are requeued
 	RequeueInterval time.Duration    // 0: 1 minute
 	Retention       time.Duration    // keeps done and failed tasks; 0: 30 days; negative: for ever
-	Requeued        func()           // called after tasks were requeued; must be set
+	Requeued        func()           // called after tasks were requeued, or a pause ended; must be set
+	Pauses          queue.Pauses     // whose end another process may not report; nil: none
 	Now             func() time.Time // nil: time.Now
 	Observe         observe.Func
 	Log             *slog.Logger // nil discards
@@ -52,6 +54,7 @@ type Maintainer struct {
 	o                           Options
 	presence                    presence
 	leases                      leaseWatch
+	paused                      []queue.Scope // at the last check; of the loop that checks leases
 	requeues, purges, presences *supervisor.Loop
 }
 
@@ -116,7 +119,29 @@ func (m *Maintainer) checkLeases(ctx context.Context) error {
 	got, err := m.o.Queue.RequeueLeases(ctx, m.o.Limits.Drains)
 	m.report(ctx, got.Requeued)
 	m.leases.see(ctx, got.Others)
-	return err
+	return errors.Join(err, m.checkPauses(ctx))
+}
+
+// checkPauses notices that a pause ended. A command that resumes works on the database, so the queue of
+// this process reports no change.
+func (m *Maintainer) checkPauses(ctx context.Context) error {
+	if m.o.Pauses == nil {
+		return nil
+	}
+	list, err := m.o.Pauses.ListPauses(ctx)
+	if err != nil {
+		return err
+	}
+	var now []queue.Scope
+	for _, p := range list {
+		now = append(now, p.Scope)
+	}
+	ended := slices.ContainsFunc(m.paused, func(s queue.Scope) bool { return !slices.Contains(now, s) })
+	m.paused = now
+	if ended {
+		m.o.Requeued()
+	}
+	return nil
 }
 
 // Unrenewed returns the leases of other servers that were not renewed in time.

@@ -67,7 +67,7 @@ func (h *pauseHandler) read(w http.ResponseWriter, r *http.Request) (s queue.Sco
 	if h.pauses == nil {
 		return s, "", &response.Error{Status: http.StatusNotFound, Detail: "Not Found"}
 	}
-	body, err := request.ReadObject(w, r, request.MaxSmall)
+	body, err := request.ReadOperatorObject(w, r, request.MaxSmall)
 	if err != nil {
 		return s, "", err
 	}

@@ -79,7 +79,7 @@ func (h *operatorHandler) count(w http.ResponseWriter, r *http.Request, _ access
 
 // bulk changes the tasks that match a filter, or counts them.
 func (h *operatorHandler) bulk(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
-	body, err := request.ReadObject(w, r, request.MaxSmall)
+	body, err := request.ReadOperatorObject(w, r, request.MaxSmall)
 	if err != nil {
 		return err
 	}

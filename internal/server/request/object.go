@@ -23,7 +23,16 @@ type Object struct {
 // because browsers let other sites send those without permission. Errors are of type
 // *response.Error, with the published server's messages.
 func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (Object, error) {
-	o, err := readObject(w, r, limit, msgNotObject)
+	return required(readObject(w, r, limit, msgNotObject))
+}
+
+// ReadOperatorObject is [ReadObject] for people: its message about another content type names the header.
+func ReadOperatorObject(w http.ResponseWriter, r *http.Request, limit int64) (Object, error) {
+	return required(ReadOptionalObject(w, r, limit))
+}
+
+// required refuses an empty body.
+func required(o Object, err error) (Object, error) {
 	if err == nil && len(o.Data) == 0 {
 		err = invalid(protocol.CodeMissing, msgMissing, nil, "body")
 	}

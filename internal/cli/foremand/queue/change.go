@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,15 +110,16 @@ func changeCommand(o *changeOptions, use, short string) *cobra.Command {
 			return err
 		}
 		all.sharedOptions, all.Done = o.sharedOptions, o.Done
-		all.Act = bulk.Act{Verb: o.Verb, Filter: f, By: o.by(), Reason: o.Reason}
+		all.Act = bulk.Act{Verb: o.Verb, Filter: f, By: o.by("queue"), Reason: o.Reason}
 		return runBulk(c.Context(), all)
 	}
 	return c
 }
 
-// by returns the author of changes for the logs of tasks.
-func (o sharedOptions) by() string {
-	return strings.TrimSpace("foremand queue " + o.Env.Getenv("USER"))
+// by returns the author of changes that a command makes: the command, and who started it. With sudo, that is
+// the person and not the account with which the command runs.
+func (o sharedOptions) by(command string) string {
+	return strings.TrimSpace("foremand " + command + " " + cmp.Or(o.Env.Getenv("SUDO_USER"), o.Env.Getenv("USER")))
 }
 
 // A changedRow is the result of one task in the printed JSON. The format is stable: new versions only
@@ -130,7 +132,7 @@ type changedRow struct {
 
 // runChange changes each task. It continues after a task that cannot be changed, and reports it.
 func runChange(ctx context.Context, o changeOptions) error {
-	by := o.by()
+	by := o.by("queue")
 	return o.with(ctx, func(q database.Store) error {
 		code := command.ExitOK
 		var rows []changedRow

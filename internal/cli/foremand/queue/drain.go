@@ -70,7 +70,11 @@ func await(ctx, wait context.Context, q database.Store, o drainOptions) (int, er
 		if err != nil {
 			return 0, err
 		}
-		left, text, err := unfinished(ctx, q, stats)
+		pauses, err := q.ListPauses(ctx)
+		if err != nil {
+			return 0, err
+		}
+		left, text, err := unfinished(ctx, q, pauses, stats)
 		if err != nil || left == 0 {
 			return 0, err
 		}

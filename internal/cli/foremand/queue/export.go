@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,24 +17,19 @@ func exportCommand(shared *sharedOptions) *cobra.Command {
 	var o export.Options
 	var filter filterFlags
 	c := &cobra.Command{
-		Use:   "export [TEXT]",
+		Use:   "export [TEXT…]",
 		Short: "Print tasks as JSON lines, the newest first",
 		Long: `export prints one JSON object a line for each task that the flags select; TEXT is what
 the search box of the dashboard accepts. Tasks that arrive meanwhile are not part of it.
 If it breaks off, the last line may be incomplete: delete it, and continue with --before
 and the seq of the last complete line.`,
 		Example: "foremand queue export --since 7d --state failed > tasks.jsonl",
-		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			text := ""
-			if len(args) > 0 {
-				text = args[0]
-			}
 			if c.Flags().Changed("limit") && o.Filter.Limit < 1 {
 				return fmt.Errorf("--limit: want 1 or more, got %d", o.Filter.Limit)
 			}
 			limit := o.Filter.Limit
-			if o.Filter, err = filter.parse(shared.Env, text); err != nil {
+			if o.Filter, err = filter.parse(shared.Env, strings.Join(args, " ")); err != nil {
 				return err
 			}
 			o.Filter.Limit = limit

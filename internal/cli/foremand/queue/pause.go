@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -141,7 +140,7 @@ func runPause(ctx context.Context, o pauseOptions) error {
 	if err != nil {
 		return err
 	}
-	by := strings.TrimSpace("foremand pause " + o.Env.Getenv("USER"))
+	by := o.by("pause")
 	return o.with(ctx, func(q database.Store) error {
 		p, already, err := q.Pause(ctx, s, by, o.Reason)
 		switch {

@@ -64,7 +64,11 @@ func runShow(ctx context.Context, o showOptions) error {
 		if o.JSON {
 			return printDetailsJSON(o.Env.Stdout, d)
 		}
-		why, err := waits(ctx, q, d.Info)
+		pauses, err := q.ListPauses(ctx)
+		if err != nil {
+			return err
+		}
+		why, err := waits(ctx, q, pauses, d.Info)
 		if err != nil {
 			return err
 		}

@@ -12,9 +12,12 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// waits returns what a pending task waits for; empty: the task is not pending, or its reason has it. It
-// may contain untrusted text.
-func waits(ctx context.Context, c health.Cursors, t queue.Info) (string, error) {
+// waits returns what a task waits for: the end of one of the pauses, or its agent. Empty: it has ended, is
+// being worked on, or its reason has it. It may contain untrusted text.
+func waits(ctx context.Context, c health.Cursors, pauses []queue.Pause, t queue.Info) (string, error) {
+	if p, held := queue.HeldBy(pauses, t.Agent, t.Repo); held && (t.State == queue.Pending || t.State == queue.Completed && !t.Draining) {
+		return paused(p), nil
+	}
 	if t.State != queue.Pending || t.Held && (t.Reason != "" || t.Ready.IsZero()) {
 		return "", nil
 	}
@@ -23,6 +26,11 @@ func waits(ctx context.Context, c health.Cursors, t queue.Info) (string, error) 
 		return "until " + t.Ready.UTC().Format(time.DateTime) + ", then for its agent" + why, err
 	}
 	return "for its agent" + why, err
+}
+
+// paused returns a pause, and how to end it. It contains untrusted text.
+func paused(p queue.Pause) string {
+	return fmt.Sprintf("paused (%s, by %s since %s): foremand resume", p.Scope, cmp.Or(p.By, "somebody"), p.At.UTC().Format(time.DateTime))
 }
 
 // outage returns the failure of an agent, as the end of a sentence; empty: it works. It contains
@@ -37,8 +45,13 @@ func outage(ctx context.Context, c health.Cursors, agent string) (string, error)
 
 // unfinished returns the number of unfinished tasks, and what they wait for. The text contains
 // untrusted text.
-func unfinished(ctx context.Context, c health.Cursors, s queue.Stats) (left int, text string, err error) {
+func unfinished(ctx context.Context, c health.Cursors, pauses []queue.Pause, s queue.Stats) (left int, text string, err error) {
 	var parts []string
+	for _, p := range pauses {
+		if p.Held > 0 {
+			parts = append(parts, paused(p))
+		}
+	}
 	for _, a := range s.Agents {
 		if n := a.Pending - a.Held + a.Claimed; n > 0 {
 			why, err := outage(ctx, c, a.Agent)

@@ -71,6 +71,8 @@ var (
 	ErrNotYours = errors.New("another agent claimed it")
 	// ErrState means that the state of the task does not allow the call.
 	ErrState = errors.New("the state of the task does not allow that")
+	// ErrOlder means that this version of this program has not upgraded the database.
+	ErrOlder = errors.New("the database is not upgraded to this version of the program")
 	// ErrNewer means that a newer version of this program wrote the database.
 	ErrNewer = errors.New("the database was written by a newer version of this program")
 	// ErrUnavailable means that the store cannot be written now: it is locked, full or out of

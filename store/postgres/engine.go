@@ -194,6 +194,11 @@ func (e *engine) migrate(ctx context.Context) error {
 	})
 }
 
+// compare checks that the database has the newest version of the schema. It changes nothing.
+func (e *engine) compare(ctx context.Context) error {
+	return e.Read(ctx, func(tx sqlstore.Tx) error { return sqlstore.Compare(tx, sqlstore.PostgreSQL()) })
+}
+
 // tune makes autovacuum run early on the tables that change often. A task is written about four
 // times, and each write leaves a dead row at the beginning of an index that every claim reads.
 // tune does not change tables whose storage settings were set before.

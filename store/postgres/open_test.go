@@ -86,6 +86,27 @@ func TestOpenNewer(t *testing.T) {
 	}
 }
 
+// TestOpenOlder opens databases without migration: one without a schema, one of an earlier version,
+// and one of this version.
+func TestOpenOlder(t *testing.T) {
+	t.Parallel()
+	url := postgres.Server(t).Schema(t)
+	refused := func(want string) {
+		t.Helper()
+		_, err := postgres.Open(t.Context(), url, postgres.Options{NoMigration: true})
+		if !errors.Is(err, queue.ErrOlder) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want ErrOlder, and %q", err, want)
+		}
+	}
+	refused("it has no schema")
+	refused("it has no schema") // the first call made none
+	open(t, url, postgres.Options{})
+	open(t, url, postgres.Options{NoMigration: true})
+	admin(t, url, "UPDATE foreman_schema SET version = version - 1")
+	refused("its schema has version")
+	refused("its schema has version")
+}
+
 // TestOpenSecrets opens databases that cannot be opened: no error contains the password.
 func TestOpenSecrets(t *testing.T) {
 	t.Parallel()

@@ -38,6 +38,10 @@ type Options struct {
 	Timeout time.Duration
 	// Now is the clock, for tests; nil: the database's.
 	Now func() time.Time
+	// NoMigration makes Open refuse a database whose schema is older than that of this program, with
+	// queue.ErrOlder, instead of upgrading it, because running processes of an earlier version could
+	// not use the database any more.
+	NoMigration bool
 	// Log gets the errors of background work; nil discards them.
 	Log *slog.Logger
 }
@@ -58,7 +62,7 @@ type Store struct {
 }
 
 // Open connects to a database by its URL, and brings it to the newest version of the schema.
-// Other processes that open the database wait meanwhile. The URL is like
+// Other processes that open the database wait meanwhile. See Options.NoMigration. The URL is like
 // postgres://user:password@host/database?…, with the parameters of libpq and pgxpool. Errors:
 // queue.ErrNewer; queue.ErrUnavailable when the database is out of reach. No error contains the
 // password.
@@ -90,7 +94,11 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 		return nil, err
 	}
 	e := &engine{pool: pool, now: o.Now, timeout: cmp.Or(max(o.Timeout, 0), defaultTimeout)}
-	if err := e.migrate(ctx); err != nil {
+	prepare := e.migrate
+	if o.NoMigration {
+		prepare = e.compare
+	}
+	if err := prepare(ctx); err != nil {
 		pool.Close()
 		return nil, err
 	}

@@ -195,19 +195,6 @@ func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {
 	return errors.Join(err, failed)
 }
 
-// copyTo writes a copy of the database to an empty file.
-func (e *engine) copyTo(ctx context.Context, path string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	c, err := open(e.driver, e.dsn, busyTimeout)
-	if err != nil {
-		return err
-	}
-	_, err = c.exec("VACUUM INTO $1", path)
-	return errors.Join(err, c.close())
-}
-
 // rescue writes a copy of a lost database to an empty file. It uses the connection that still has
 // the database open.
 func (e *engine) rescue(ctx context.Context, path string) error {

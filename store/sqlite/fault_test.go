@@ -179,10 +179,10 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	backup := filepath.Join(dir, "backup.db")
-	if err := s.Backup(t.Context(), backup); err != nil {
+	if err := Backup(t.Context(), path, backup); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Backup(t.Context(), backup); err == nil {
+	if err := Backup(t.Context(), path, backup); err == nil {
 		t.Error("Backup over a file: got no error")
 	}
 	if _, err := openAt(t, backup).Queue().Inspect(t.Context(), "1"); err != nil {

@@ -42,6 +42,10 @@ type Options struct {
 	// the time of day changes no lease. Each process has its own. If the caller sets Now, the
 	// writer never waits for real time to pass.
 	Now func() time.Time
+	// NoMigration makes Open refuse a file whose schema is older than that of this program, with
+	// queue.ErrOlder, instead of upgrading it, because a running process of an earlier version could
+	// not use the file any more. Open also creates no file then.
+	NoMigration bool
 
 	machine machine // for tests; the zero value is the real one
 }
@@ -61,7 +65,7 @@ type Store struct {
 }
 
 // Open opens a file, and brings it to the newest version of the schema. It creates the file and
-// its folders if necessary. Errors: queue.ErrNewer; a network file system; a file that is not a
+// its folders if necessary. See Options.NoMigration. Errors: queue.ErrNewer; a network file system; a file that is not a
 // database; and those of the medium.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	s, err := openFile(ctx, registered(), path, o)
@@ -82,19 +86,18 @@ func registered() driver.Driver {
 }
 
 func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*Store, error) {
-	path, err := filepath.Abs(path)
+	find := create
+	if o.NoMigration {
+		find = existing
+	}
+	path, err := resolve(path, find)
 	if err != nil {
 		return nil, err
 	}
-	if err := create(path); err != nil {
-		return nil, denied(err, path)
-	}
-	// SQLite keeps its other files beside the target of a symbolic link.
-	if path, err = filepath.EvalSymlinks(path); err != nil {
-		return nil, err
-	}
-	if err := local(filepath.Dir(path)); err != nil {
-		return nil, err
+	if o.NoMigration { // before the first connection that writes, which may change the journal mode
+		if err := compare(by, path); err != nil {
+			return nil, err
+		}
 	}
 	before, err := os.Stat(path) //nolint:gosec // the path is where the user wants it
 	if err != nil {
@@ -112,8 +115,13 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 	d, h := sqlstore.SQLite(), newHolders(path)
 	correct := o.Now == nil && h.alone()
 	err = e.Write(ctx, func(tx sqlstore.Tx) error {
-		if err := migrate(tx, d); err != nil || !correct {
-			return err
+		if !o.NoMigration {
+			if err := migrate(tx, d); err != nil {
+				return err
+			}
+		}
+		if !correct {
+			return nil
 		}
 		return setBack(tx, c.now())
 	})
@@ -131,6 +139,32 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 	}
 	s.steps = sqlsteps.New(all, d, sqlsteps.Parts{Queue: q, Records: s.records, Ledgers: s.ledgers, Slots: s.slots})
 	return s, nil
+}
+
+// resolve returns the absolute path of a file without symbolic links, because SQLite keeps its
+// other files beside the target of a link. find makes sure that the file is there.
+func resolve(path string, find func(path string) error) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if err := find(path); err != nil {
+		return "", denied(err, path)
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return "", err
+	}
+	return path, local(filepath.Dir(path))
+}
+
+// compare checks that a file has the newest version of the schema. It does not change the file.
+func compare(by driver.Driver, path string) error {
+	c, err := open(by, uri(filepath.ToSlash(path)), busyTimeout, "query_only = ON")
+	if err != nil {
+		return denied(medium(err), path)
+	}
+	err = sqlstore.Compare(&tx{conn: c}, sqlstore.SQLite())
+	return denied(medium(errors.Join(err, c.close())), path)
 }
 
 // uri returns the URI of an existing file, as https://www.sqlite.org/uri.html defines it: before
@@ -154,6 +188,19 @@ func create(path string) error {
 		return err
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // as above
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// existing makes sure that the file exists and can be written, and that SQLite can use its file
+// system.
+func existing(path string) error {
+	if err := local(filepath.Dir(path)); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0) //nolint:gosec // the path is where the user wants it
 	if err != nil {
 		return err
 	}
@@ -292,18 +339,38 @@ func (s *Store) Healthy() error {
 // roomOfTask is the number of bytes that Healthy tries to write.
 const roomOfTask = 128 << 10
 
-// Backup writes a copy of the store to a new file while the store is in use. It returns an error
-// if the file exists, or an error of the medium.
-func (s *Store) Backup(ctx context.Context, path string) error {
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("back up to %s: the file exists already", path)
+// Backup writes a copy of the file from to the new file to, while stores may use the file from. It
+// copies a file of an earlier version as it is, so that the earlier program can use the copy.
+// Errors: a file to that exists; queue.ErrNewer; a file that is not a database; and those of the
+// medium.
+func Backup(ctx context.Context, from, to string) error {
+	if err := backup(ctx, registered(), from, to); err != nil {
+		return fmt.Errorf("back up %s to %s: %w", from, to, err)
 	}
-	if err := create(path); err != nil {
-		return fmt.Errorf("back up to %s: %w", path, err)
+	return nil
+}
+
+func backup(ctx context.Context, by driver.Driver, from, to string) error {
+	if _, err := os.Lstat(to); err == nil {
+		return errors.New("the file exists already")
 	}
-	err := s.engine.copyTo(ctx, path)
+	from, err := resolve(from, existing)
 	if err != nil {
-		return fmt.Errorf("back up to %s: %w", path, errors.Join(medium(err), os.Remove(path)))
+		return err
+	}
+	if err := compare(by, from); err != nil && !errors.Is(err, queue.ErrOlder) {
+		return err
+	}
+	if err := errors.Join(ctx.Err(), create(to)); err != nil {
+		return err
+	}
+	c, err := open(by, uri(filepath.ToSlash(from)), busyTimeout)
+	if err == nil {
+		_, err = c.exec("VACUUM INTO $1", to)
+		err = errors.Join(err, c.close())
+	}
+	if err != nil {
+		return errors.Join(medium(err), os.Remove(to))
 	}
 	return nil
 }

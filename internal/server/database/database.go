@@ -87,11 +87,16 @@ func (s sqliteStore) Guard(ctx context.Context, log *slog.Logger) error {
 	return fmt.Errorf("%w; its content was saved to %s. To restore it, stop the server, move the copy to the name of the database, remove -wal and -shm beside it, and start. Otherwise the next start uses the file in its place, or an empty database", err, saved)
 }
 
-// Open opens the database at a location. log receives problems of the connection; nil discards
-// them. For an invalid URL or a database of a newer program, Open returns a plain error. Any other
-// error is a [command.FailedError].
-func Open(ctx context.Context, location string, log *slog.Logger) (Store, error) {
-	s, err := open(ctx, location, log)
+// Open opens the database at a location beside a server. It never upgrades the database, because a
+// running server of an earlier version could not use it any more. For an invalid URL, and for a
+// database of an older or a newer program, Open returns a plain error. Any other error is a
+// [command.FailedError].
+func Open(ctx context.Context, location string) (Store, error) {
+	return openClassified(ctx, location, postgres.Options{NoMigration: true}, sqlite.Options{NoMigration: true})
+}
+
+func openClassified(ctx context.Context, location string, p postgres.Options, f sqlite.Options) (Store, error) {
+	s, err := open(ctx, location, p, f)
 	if err != nil {
 		return nil, classify(err)
 	}
@@ -104,37 +109,39 @@ func classify(err error) error {
 	switch {
 	case errors.Is(err, postgres.ErrURL):
 		return err
+	case errors.Is(err, queue.ErrOlder):
+		return fmt.Errorf("%w: the first start of this version of the server upgrades it; start that server, or use the commands of the earlier version", err)
 	case errors.Is(err, queue.ErrNewer): // like a mistake in the configuration
 		return fmt.Errorf("%w: it was upgraded by a newer foremand; run that version, or restore a backup", err)
 	}
 	return command.Failed(err)
 }
 
-func open(ctx context.Context, location string, log *slog.Logger) (Store, error) {
+func open(ctx context.Context, location string, p postgres.Options, f sqlite.Options) (Store, error) {
 	path, ok := File(location)
 	if !ok {
-		s, err := postgres.Open(ctx, location, postgres.Options{Log: log})
+		s, err := postgres.Open(ctx, location, p)
 		if err != nil {
 			return nil, err
 		}
 		return postgresStore{s, parts{s.Queue(), s.Slots(), s.Pauses(), s.Memory(), s.Journal()}}, nil
 	}
-	s, err := sqlite.Open(ctx, path, sqlite.Options{})
+	s, err := sqlite.Open(ctx, path, f)
 	if err != nil {
 		return nil, err
 	}
 	return sqliteStore{s, parts{s.Queue(), s.Slots(), s.Pauses(), s.Memory(), s.Journal()}}, nil
 }
 
-// OpenServer opens the database of a server, as [Open] does. First it moves the content of the
-// memory's file, if there is one, into the queue's file. log also receives the names of saved copies
-// of a lost database, which OpenServer returns.
+// OpenServer opens the database of a server, and upgrades it; its errors are those of [Open]. First it
+// moves the content of the memory's file, if there is one, into the queue's file. log receives problems
+// of the connection, and the names of saved copies of a lost database, which OpenServer returns.
 func OpenServer(ctx context.Context, at Locations, log *slog.Logger) (Store, Copies, error) {
 	copies := keepCopies(ctx, at.Queue, log)
 	if err := takeMemory(ctx, at, log); err != nil {
 		return nil, nil, err
 	}
-	s, err := Open(ctx, at.Queue, log)
+	s, err := openClassified(ctx, at.Queue, postgres.Options{Log: log}, sqlite.Options{})
 	return s, copies, err
 }
 

@@ -10,6 +10,8 @@ type Dialect struct {
 	// Now is an expression for the time in milliseconds since 1970. It may use the parameter $1,
 	// which is Tx.Now.
 	Now string
+	// Schema is a query that returns a row if the table foreman_schema exists.
+	Schema string
 	// Skip is the end of a SELECT of tasks "t" that the same statement changes. It locks the rows
 	// and skips rows that are locked already. Empty: only one transaction writes at a time.
 	Skip string
@@ -47,6 +49,7 @@ type Dialect struct {
 func SQLite() Dialect {
 	return Dialect{
 		Now:      "$1",
+		Schema:   "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'foreman_schema'",
 		List:     "(SELECT value FROM json_each(%s))",
 		Identity: "INTEGER PRIMARY KEY AUTOINCREMENT", Blob: "BLOB", Text: "TEXT", Int: "INTEGER",
 		ReadFirst: true,
@@ -63,6 +66,7 @@ CREATE TRIGGER task_count_delete AFTER DELETE ON task BEGIN UPDATE task_count SE
 func PostgreSQL() Dialect {
 	return Dialect{
 		Now:       "coalesce($1::bigint, (extract(epoch from statement_timestamp()) * 1000)::bigint)",
+		Schema:    "SELECT 1 WHERE to_regclass('foreman_schema') IS NOT NULL",
 		Skip:      " FOR UPDATE OF t SKIP LOCKED",
 		Lock:      " FOR UPDATE",
 		Exclusive: "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || $1, 0))",

@@ -21,6 +21,9 @@ const help = `Copies the database into a folder, as queue.db, while a server use
 server, replace the file by the copy, and remove the files beside it that end in -wal and
 -shm. A database in PostgreSQL is backed up with PostgreSQL's own programs.
 
+A database of an earlier version is copied as it is. So make the backup before an upgrade with
+either version: the earlier one can use the copy.
+
 If there is a file of the memory, which earlier versions had, it is copied as memory.db.`
 
 // Options are all that the command depends on.
@@ -81,7 +84,7 @@ func Run(ctx context.Context, o Options) error {
 		}
 		queue = info
 		to := filepath.Join(o.Folder, db.name)
-		if err := copyFile(ctx, from, to); err != nil {
+		if err := sqlite.Backup(ctx, from, to); err != nil {
 			return command.Failed(err)
 		}
 		fmt.Fprintf(o.Env.Stdout, "%s is copied to %s\n", from, to)
@@ -91,14 +94,4 @@ func Run(ctx context.Context, o Options) error {
 		return command.Failed(errors.New("there is nothing to back up: name the file with --queue-db, or the configuration with --config"))
 	}
 	return nil
-}
-
-// copyFile copies a database that may be in use.
-func copyFile(ctx context.Context, from, to string) (err error) {
-	s, err := sqlite.Open(ctx, from, sqlite.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	return s.Backup(ctx, to)
 }

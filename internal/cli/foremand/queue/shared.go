@@ -23,7 +23,7 @@ type sharedOptions struct {
 }
 
 // open opens the queue. A missing file is an error; open does not create it. A database that is out of
-// reach counts as a failure.
+// reach counts as a failure. open does not upgrade a database either.
 func (o sharedOptions) open(ctx context.Context) (database.Store, error) {
 	at, err := deployment.FindQueue(ctx, o.Env, o.Config, o.Queue)
 	if err != nil {
@@ -39,7 +39,7 @@ func (o sharedOptions) open(ctx context.Context) (database.Store, error) {
 			return nil, fmt.Errorf("open the queue: %w", err)
 		}
 	}
-	q, err := database.Open(ctx, at, nil)
+	q, err := database.Open(ctx, at)
 	if errors.Is(err, queue.ErrUnavailable) {
 		err = command.Failed(err)
 	}

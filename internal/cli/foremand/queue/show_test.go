@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
@@ -22,7 +24,7 @@ import (
 )
 
 // TestShowEarlier prints the tasks of a database that the version before the current form of
-// reports wrote. Its own output is the golden file, without the "{}" of actions that have no
+// reports wrote, after the upgrade by a start of the server. Its own output is the golden file, without the "{}" of actions that have no
 // parameters.
 func TestShowEarlier(t *testing.T) {
 	t.Parallel()
@@ -41,6 +43,13 @@ func TestShowEarlier(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "queue.db")
 	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	upgraded, _, err := database.OpenServer(t.Context(), database.Locations{Queue: path}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := upgraded.Close(); err != nil {
 		t.Fatal(err)
 	}
 	var got bytes.Buffer

@@ -179,7 +179,7 @@ func unreadable(err error, path string) error {
 func removeStore(path string) error {
 	var errs []error
 	for _, suffix := range suffixes {
-		if err := os.Remove(path + suffix); !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(path + suffix); !errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the path is where the user wants it
 			errs = append(errs, err)
 		}
 	}

@@ -47,7 +47,7 @@ func New(o Options) (*Executor, error) {
 		o:       o,
 		limiter: ratelimit.New(ratelimit.Options{PerMinute: o.PerMinute, PerHour: o.PerHour, Now: o.Now, Log: o.Log}),
 		outages: outages{known: map[string]*access{}},
-		pauses:  pauses{source: o.Pauses, now: o.Now},
+		pauses:  newPauses(o.Pauses, o.Now),
 		slots:   make(chan struct{}, o.Concurrency),
 		loop:    supervisor.NewLoop(supervisor.LoopOptions{Name: "decisions", Interval: o.Interval, Now: o.Now, Observe: o.Observe, Log: o.Log}),
 	}, nil

@@ -34,6 +34,9 @@ type semaphore struct {
 const (
 	maxAge     = 10 * gap    // how long the limit of a semaphore is valid
 	claimPause = time.Second // without permits, after a claim that failed
+
+	// many is how many tasks are pending if they could not be counted. abandon adds to it.
+	many = math.MaxInt / 2
 )
 
 // A place is a permit of a semaphore.
@@ -60,7 +63,7 @@ func (s *semaphore) end(most, claimed, pending int) int {
 	s.limit, s.checked, s.pending, s.empty = most-others, s.now(), pending, false
 	s.limited = others > 0 && pending > s.limit-s.used
 	if pending >= queue.MaxBacklog { // there may be more
-		s.pending = math.MaxInt
+		s.pending = many
 	}
 	return max(min(s.limit-s.used, pending), 0)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -121,8 +122,10 @@ func Run(ctx context.Context, o Options) error {
 	defer close(done)
 	go r.follow(ctx, hangups, done)
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx)) // while the server stops, too
+	var watchdog sync.WaitGroup
+	defer watchdog.Wait() // it uses systemd, which is closed afterwards
 	defer stopWatching()
-	go systemd.run(watching, r.stuck)
+	watchdog.Go(func() { systemd.run(watching, r.stuck) })
 	stopping := make(chan struct{})
 	cancel := context.AfterFunc(ctx, func() {
 		defer close(stopping)

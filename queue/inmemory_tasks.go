@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
 // tasks are all tasks, the oldest first.
@@ -129,7 +131,7 @@ func (f Filter) matches(t *task, now time.Time) bool {
 	return (f.Agent == "" || t.Agent == f.Agent) && (f.Issue == 0 || t.Issue == f.Issue) &&
 		(f.ID == "" || t.ID == f.ID || slices.Contains(t.deliveries, f.ID)) &&
 		!slices.ContainsFunc(f.Words(), func(word string) bool { return !strings.Contains(t.title, word) }) &&
-		strings.Contains(lowerASCII(t.info(now).Reason), lowerASCII(f.Reason)) &&
+		strings.Contains(text.LowerASCII(t.info(now).Reason), text.LowerASCII(f.Reason)) &&
 		(f.From.IsZero() || t.Enqueued.UnixMilli() >= f.From.UnixMilli()) && (f.To.IsZero() || t.Enqueued.UnixMilli() < f.To.UnixMilli())
 }
 

@@ -50,13 +50,3 @@ func (f Filter) PageSize() int { return min(cmp.Or(max(f.Limit, 0), 100), 1000) 
 
 // Window returns the maximum number of tasks that are compared with the filter.
 func (f Filter) Window() int { return min(cmp.Or(max(f.Examine, 0), MaxExamined), MaxExamined) }
-
-// lowerASCII returns s with the letters A to Z in lower case.
-func lowerASCII(s string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
-}

@@ -16,3 +16,13 @@ func Fold(s string) string { return strings.ToLower(strings.ToUpper(s)) }
 
 // HeadingKey returns a heading for comparison: in lower case, with single spaces.
 func HeadingKey(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+
+// LowerASCII returns s with the letters A to Z in lower case, like the function lower of the databases.
+func LowerASCII(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}

@@ -111,8 +111,8 @@ ON CONFLICT (width, at, account) DO UPDATE SET calls = history_budget.calls + ex
 		tailFail:     ended("5") + newest,
 		ready:        decided("t.seq > 0 AND t.state = 2"),
 		leased:       decided("t.lease_until IS NOT NULL AND t.state = 3"),
-		held:         decided("t.state >= 6 AND t.run_at < 576460752303423488 AND t.state = 8"), // without those that a pause holds
-		parked:       decided("t.state >= 18 AND t.state = 20 AND t.seq > 0"),                   // held by a pause
+		held:         decided("t.state >= 6 AND t.run_at < " + sqlstore.Never + " AND t.state = 8"), // without those that a pause holds
+		parked:       decided("t.state >= 18 AND t.state = 20 AND t.seq > 0"),                       // held by a pause
 	}
 }
 

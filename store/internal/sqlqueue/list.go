@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
@@ -242,7 +243,7 @@ func (s *statement) conditions() string {
 		list += " AND title LIKE " + s.param(part(word)) + " ESCAPE '!'"
 	}
 	if f.Reason != "" {
-		list += " AND lower(CASE WHEN state = 12 THEN 'waits for task ' || behind || ' of the same issue' ELSE reason END) LIKE lower(" + s.param(part(f.Reason)) + ") ESCAPE '!'"
+		list += " AND lower(CASE WHEN state = 12 THEN 'waits for task ' || behind || ' of the same issue' ELSE reason END) LIKE " + s.param(part(text.LowerASCII(f.Reason))) + " ESCAPE '!'"
 	}
 	if !f.From.IsZero() {
 		list += " AND created_at >= " + s.param(f.From.UnixMilli())

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
@@ -39,7 +40,7 @@ const (
 	// A parked task has the time parkedAt in run_at, so that it is never due. Statements about due
 	// tasks, and about tasks that are held back until a time, only look at times before never.
 	parkedAt = "1152921504606846976"
-	never    = "576460752303423488"
+	never    = sqlstore.Never
 )
 
 // Conditions of the statements that hand out tasks "t".
@@ -155,20 +156,10 @@ func storedScope(s queue.Scope) (kind int64, name string) {
 	case queue.ScopeRules:
 		return pauseAgent, ""
 	case queue.ScopeRepo:
-		return pauseRepo, lower(s.Name)
+		return pauseRepo, text.LowerASCII(s.Name)
 	case queue.ScopeEverything:
 	}
 	return pauseEverything, ""
-}
-
-// lower converts a name to lower case, like the function lower of the databases: only ASCII.
-func lower(name string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, name)
 }
 
 func scanPause(r sqlstore.Row) (p pauseRow, err error) {

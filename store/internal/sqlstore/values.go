@@ -61,6 +61,10 @@ func One(tx Tx, query string, each func(Row) error, args ...any) (bool, error) {
 	return found, err
 }
 
+// Never is a time in milliseconds after all times until which a task is held back. In the column run_at
+// of the table task, later times stand for tasks that are never due.
+const Never = "576460752303423488"
+
 // Ignore reads no columns. It is for queries that only check whether there is a row.
 func Ignore(Row) error { return nil }
 

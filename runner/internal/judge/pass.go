@@ -100,7 +100,7 @@ func (p Pass) Run(ctx context.Context) (s Summary, err error) {
 			s.Waiting = len(list) - i + len(failed.issues)
 			return s, errors.Join(failed.err, save(failed.before(d.At)))
 		}
-		acts, reads, err := p.issue(ctx, repo, d.Issue, s.Outcomes, since, due)
+		acts, reads, err := p.issue(ctx, d.Issue, s.Outcomes, since, due)
 		s.Reads += reads
 		switch {
 		case errors.Is(err, triage.ErrLimited):
@@ -184,8 +184,8 @@ type counted struct {
 
 // issue returns the outcomes of the actions on an issue in a period that are not known yet, and the number of calls. The outcomes on
 // an issue that does not exist any more are unknown.
-func (p Pass) issue(ctx context.Context, repo string, n int, known *memory.Outcomes, since, due time.Time) (list []counted, reads int, err error) {
-	r, err := p.Store.Load(ctx, repo, n)
+func (p Pass) issue(ctx context.Context, n int, known *memory.Outcomes, since, due time.Time) (list []counted, reads int, err error) {
+	r, err := p.Store.Load(ctx, p.Repo.Owner+"/"+p.Repo.Name, n)
 	reads = p.LoadCost
 	switch {
 	case errors.Is(err, memory.ErrNotFound), errors.Is(err, memory.ErrBroken):

@@ -60,7 +60,7 @@ func Databases(env process.Env, flags database.Locations, queue serverconfig.Que
 		at.Memory = ""
 	case at.Memory == "" && !shared:
 		if _, err := env.StateDir(); err != nil {
-			break // no earlier version could have kept it there
+			return at, nil //nolint:nilerr // no earlier version could have kept it there
 		}
 		dir, err := folder(env)
 		if err != nil {

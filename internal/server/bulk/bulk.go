@@ -254,8 +254,16 @@ func (r *runner) count(ctx context.Context, id string, err error) bool {
 	return true
 }
 
-// one changes one task.
-func (r *runner) one(ctx context.Context, t queue.Info) (err error) {
+// one changes one task, unless its state has changed since it was listed: an agent may have decided on
+// it in the meantime, and the decision must not be lost.
+func (r *runner) one(ctx context.Context, t queue.Info) error {
+	now, err := r.queue.Inspect(ctx, t.ID)
+	switch {
+	case err != nil:
+		return err
+	case now.State != t.State:
+		return queue.ErrState
+	}
 	switch r.Verb {
 	case Retry:
 		_, err = r.queue.Retry(ctx, t.ID, r.By)

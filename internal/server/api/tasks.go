@@ -27,11 +27,20 @@ type taskList struct {
 	Examined int `json:"examined"`
 }
 
-// A taskCount is the answer to GET /queue/count, and to a dry run.
+// A taskCount is the answer to GET /queue/count.
 type taskCount struct {
 	Count int `json:"count"`
 	// Next is the parameter "before" with which the count continues; null: all tasks were counted.
 	Next *int64 `json:"next"`
+}
+
+// A dryRun is the answer to a dry run.
+type dryRun struct {
+	taskCount
+
+	// Before is the field "before" of an act that changes only tasks which the dry run counted; null: there is no
+	// task. Times such as "1h" count from each request, so a filter with them selects other tasks later.
+	Before *int64 `json:"before"`
 }
 
 // A bulkResult is the answer to POST /queue/bulk.
@@ -42,6 +51,8 @@ type bulkResult struct {
 	Failures []bulkFailure `json:"failures"` // the first failed tasks
 	// Next is the field "before" with which the act continues; null: it is complete.
 	Next *int64 `json:"next"`
+	// Error is why the act ended after some tasks, as in the answer to a failed request; absent: it did not.
+	Error any `json:"error,omitempty"`
 }
 
 type bulkFailure struct {
@@ -88,21 +99,28 @@ func (h *operatorHandler) bulk(w http.ResponseWriter, r *http.Request, caller ac
 		return unprocessable(err)
 	}
 	if dry {
-		tally, err := h.queue.Count(r.Context(), act.Filter)
+		f, err := bulk.Bounded(r.Context(), h.queue, act.Filter)
 		if err != nil {
 			return err
 		}
-		response.JSON(w, r, http.StatusOK, taskCount{tally.N, optional(tally.Next)})
+		tally, err := h.queue.Count(r.Context(), f)
+		if err != nil {
+			return err
+		}
+		response.JSON(w, r, http.StatusOK, dryRun{taskCount{tally.N, optional(tally.Next)}, optional(f.Before)})
 		return nil
 	}
 	act.By = cmp.Or(caller.Name, "somebody on this machine")
 	result, err := bulk.Operator{Queue: h.queue, Observe: h.observe, Log: h.log}.Step(r.Context(), act)
-	if err != nil {
+	if err != nil && result.Changed == 0 {
 		return err
 	}
 	out := bulkResult{Changed: result.Changed, Skipped: result.Skipped, Failed: result.Failed, Failures: []bulkFailure{}, Next: optional(result.Next)}
 	for _, f := range result.Failures {
 		out.Failures = append(out.Failures, bulkFailure{f.ID, errorOf(f.Err).Detail})
+	}
+	if err != nil { // the caller must learn what was done
+		out.Error = errorOf(err).Detail
 	}
 	response.JSON(w, r, http.StatusOK, out)
 	return nil

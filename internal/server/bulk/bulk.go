@@ -79,6 +79,22 @@ type Act struct {
 	Reason string // of AskAgain; for the log of each task
 }
 
+// Bounded returns the filter of an act that changes no task which is enqueued later: a filter without
+// Before gets one after the newest task. So a count and the act that follows it have the same tasks.
+func Bounded(ctx context.Context, q Queue, f queue.Filter) (queue.Filter, error) {
+	if f.Before != 0 {
+		return f, nil
+	}
+	newest, err := q.Search(ctx, queue.Filter{Limit: 1})
+	if err != nil {
+		return f, err
+	}
+	for _, t := range newest.Tasks {
+		f.Before = t.Seq + 1
+	}
+	return f, nil
+}
+
 // A Result is the result of an act.
 type Result struct {
 	Changed int // tasks that were changed

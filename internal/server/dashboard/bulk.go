@@ -117,14 +117,9 @@ func (d *Dashboard) confirm(ctx context.Context, a bulk.Act, query url.Values) (
 		}
 		return p, nil
 	}
-	if a.Filter.Before == 0 {
-		newest, err := d.queue.List(ctx, queue.Filter{Limit: 1})
-		if err != nil {
-			return nil, err
-		}
-		for _, i := range newest {
-			a.Filter.Before = i.Seq + 1
-		}
+	var err error
+	if a.Filter, err = bulk.Bounded(ctx, d.queue, a.Filter); err != nil {
+		return nil, err
 	}
 	p = newBulkPage(a, query)
 	tally, err := d.queue.Count(ctx, a.Filter)

@@ -30,6 +30,10 @@ func runBulk(ctx context.Context, o bulkOptions) error {
 		return err
 	}
 	return o.with(ctx, func(q database.Store) error {
+		var err error
+		if act.Filter, err = bulk.Bounded(ctx, q, act.Filter); err != nil {
+			return err
+		}
 		n, err := countAll(ctx, q, act)
 		switch {
 		case err != nil:

@@ -29,7 +29,7 @@ func TestBrowserBulk(t *testing.T) {
 			find := func(text string, rows int) {
 				t.Helper()
 				b.do(`document.getElementById("f-q").value = ""`)
-				b.run(chromedp.SendKeys(chromedp.CSS("#f-q"), text), chromedp.Click(chromedp.CSS(".filter button")))
+				b.run(chromedp.SendKeys(chromedp.CSS("#f-q"), text), chromedp.Click(chromedp.CSS("form[role=search] button")))
 				b.until(fmt.Sprintf(`new URLSearchParams(location.search).get("q") === %q && document.readyState === "complete" && document.querySelectorAll("tr[id^=t-]").length === %d`, text, rows))
 				b.fits(width)
 			}

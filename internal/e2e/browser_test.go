@@ -281,7 +281,7 @@ func TestBrowserWithoutScript(t *testing.T) {
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	s.signIn(b, "/")
 	b.run(
-		chromedp.SendKeys(chromedp.CSS("#f-repo"), "octo/forge"), chromedp.SendKeys(chromedp.CSS("#f-issue"), "2"), chromedp.Click(chromedp.CSS(".filter button")), chromedp.WaitVisible(chromedp.CSS(`.filter a`)),
+		chromedp.SendKeys(chromedp.CSS("#f-repo"), "octo/forge"), chromedp.SendKeys(chromedp.CSS("#f-issue"), "2"), chromedp.Click(chromedp.CSS("form[role=search] button")), chromedp.WaitVisible(chromedp.CSS(`form[role=search] a`)),
 		chromedp.Click(chromedp.CSS(`#t-`+second+` td:last-child a`)), chromedp.WaitVisible(chromedp.CSS(".timeline")),
 		chromedp.Click(chromedp.CSS("button.danger")), chromedp.WaitVisible(chromedp.CSS(".state.failed")),
 	)

@@ -361,7 +361,7 @@ func TestTakeBackRepeated(t *testing.T) {
 					tt.after(r)
 				}
 				if tt.forget {
-					_, stop = r.start()
+					_, _ = r.start()
 				}
 				time.Sleep(20 * time.Minute)
 				r.is(7, queue.Done)

@@ -359,11 +359,13 @@ func TestRefill(t *testing.T) {
 			enqueue(t, q, quick, 2, 2)
 			time.Sleep(100 * time.Millisecond)
 			var begin time.Time
+			q.mu.Lock()
 			q.onEmpty = func() {
 				begin = time.Now()
 				enqueue(t, q, quick, 4, 4)
 				time.Sleep(time.Millisecond) // the dispatcher gets the change before the search ends
 			}
+			q.mu.Unlock()
 			enqueue(t, q, quick, 3, 3)
 			time.Sleep(10 * time.Millisecond)
 			if at := a.last(); begin.IsZero() || !at.Equal(begin.Add(time.Millisecond)) {

@@ -3,6 +3,7 @@ package background_test
 import (
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,8 +23,8 @@ func TestPause(t *testing.T) {
 		t.Run(string(scope.Kind), func(t *testing.T) {
 			t.Parallel()
 			onAll(t, func(r *rig) {
-				asked := 0
-				r.host.set("agent:9001", func(http.ResponseWriter, *http.Request) { asked++ })
+				var asked atomic.Int32
+				r.host.set("agent:9001", func(http.ResponseWriter, *http.Request) { asked.Add(1) })
 				r.slow = 2 * time.Second
 				writes := 0
 				r.onWrite = func(req *http.Request) error {
@@ -48,8 +49,8 @@ func TestPause(t *testing.T) {
 				r.is(1, queue.Completed)
 				r.is(2, queue.Pending)
 				r.is(3, queue.Completed)
-				if asked > 0 {
-					r.t.Errorf("the agent was notified %d times", asked)
+				if asked.Load() > 0 {
+					r.t.Errorf("the agent was notified %d times", asked.Load())
 				}
 				r.wrote(on(1, talkPost)...)
 				p, found, err := r.o.Executor.Pauses.Resume(r.t.Context(), scope)
@@ -59,7 +60,7 @@ func TestPause(t *testing.T) {
 				time.Sleep(time.Minute)
 				r.is(1, queue.Done)
 				r.is(3, queue.Done)
-				if asked == 0 {
+				if asked.Load() == 0 {
 					r.t.Error("the agent was not notified")
 				}
 				got := slices.Sorted(slices.Values(r.writes())) // the issues have no order

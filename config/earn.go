@@ -117,7 +117,7 @@ func checkThreshold(v schema.Value, t policy.ThresholdSection) {
 	}
 }
 
-// wrongEntry returns what is wrong with the form of an entry of trust or distrust; "": nothing.
+// wrongEntry returns the mistake in the form of an entry of trust or distrust; "": the form is correct.
 func wrongEntry(entry string, actions []string) string {
 	t := policy.ParseTrusted(entry)
 	name, agent := strings.CutPrefix(t.Source, policy.AgentPrefix)

@@ -74,7 +74,7 @@ type PairKey struct {
 	// Source is "rule:" and the digest of the rule, or "agent:" and the agent's name and version.
 	Source string `json:"source"`
 	Action string `json:"action"`          // such as protocol.ActionAddLabel
-	Value  string `json:"value,omitempty"` // such as the label, folded; empty: all values together
+	Value  string `json:"value,omitempty"` // such as the label in the form in which labels are compared; empty: all values together
 }
 
 // A Result is the outcome of one action.

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/ruleset"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
@@ -35,7 +35,7 @@ func newEngine(c *config.Config) *engine {
 			continue
 		}
 		for _, name := range info.Labels {
-			e.labels[strings.ToLower(name)] = true
+			e.labels[text.LabelKey(name)] = true
 		}
 	}
 	return e
@@ -60,7 +60,7 @@ func listens(on []string) bool {
 
 // adds reports whether a rule adds one of the labels by name.
 func (e *engine) adds(labels []string) bool {
-	return slices.ContainsFunc(labels, func(l string) bool { return e.labels[strings.ToLower(l)] })
+	return slices.ContainsFunc(labels, func(l string) bool { return e.labels[text.LabelKey(l)] })
 }
 
 // A decision is the result of an engine's rules on one issue.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/triage"
 )
@@ -99,7 +100,7 @@ const (
 // disagree.
 func (h history) label(name string) (verdict, string) {
 	last, found := h.last(func(e triage.TimelineEvent) bool {
-		return (e.Kind == "labeled" || e.Kind == "unlabeled") && strings.EqualFold(e.Label, name)
+		return (e.Kind == "labeled" || e.Kind == "unlabeled") && text.SameLabel(e.Label, name)
 	})
 	switch {
 	case h.hasLabel(name):
@@ -118,7 +119,7 @@ func (h history) label(name string) (verdict, string) {
 // unknown origin prove nothing, and neither do labels that we added.
 func (h history) proof(name string) (proves, right bool) {
 	named := func(kind string) (triage.TimelineEvent, bool) {
-		return h.last(func(e triage.TimelineEvent) bool { return e.Kind == kind && strings.EqualFold(e.Label, name) })
+		return h.last(func(e triage.TimelineEvent) bool { return e.Kind == kind && text.SameLabel(e.Label, name) })
 	}
 	added, wasAdded := named("labeled")
 	removed, wasRemoved := named("unlabeled")
@@ -186,7 +187,7 @@ func (h history) untouched() bool {
 }
 
 func (h history) hasLabel(label string) bool {
-	return slices.ContainsFunc(h.issue.Labels, func(l string) bool { return strings.EqualFold(l, label) })
+	return slices.ContainsFunc(h.issue.Labels, func(l string) bool { return text.SameLabel(l, label) })
 }
 
 // last returns the newest event that matches.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/internal/evidence"
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 )
@@ -104,7 +105,7 @@ func ruleOf(info rules.Info, unable string, t tally, carried map[string]int) Rul
 	r.Judged = judged(info.Actions)
 	right, there := 0, 0
 	for _, name := range t.names {
-		l := Label{Name: oneLine(name), Figures: *t.labels[strings.ToLower(name)], Carried: carried[strings.ToLower(name)]}
+		l := Label{Name: oneLine(name), Figures: *t.labels[text.LabelKey(name)], Carried: carried[text.LabelKey(name)]}
 		l.Precision, l.Recall = share(l.Agreed, l.Agreed+l.Disagreed), share(l.Agreed, l.Carried)
 		right, there = right+l.Agreed, there+l.Carried
 		r.Labels = append(r.Labels, l)

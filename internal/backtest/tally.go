@@ -16,7 +16,7 @@ const maxMonths = 600
 type tally struct {
 	Figures
 	names   []string            // of the labels that the rule adds
-	labels  map[string]*Figures // by name in lower case
+	labels  map[string]*Figures // by the result of text.LabelKey
 	against []Link
 	fails   int
 	failure string // the first failure
@@ -44,7 +44,7 @@ func (f *Figures) take(v verdict) {
 
 // label returns the figures of a label that the rule adds.
 func (t *tally) label(name string) *Figures {
-	key := strings.ToLower(name)
+	key := text.LabelKey(name)
 	f := t.labels[key]
 	if f == nil {
 		f = &Figures{}
@@ -156,7 +156,7 @@ func (c *ruleCount) prove(h history, adds []addition) {
 type counts struct {
 	replayed, pulls, ours, timelines int
 
-	// carried is, by label in lower case, the number of issues that have the label, where people
+	// carried is, by the result of text.LabelKey, the number of issues that have the label, where people
 	// added it or did not remove it.
 	carried map[string]int
 	months  map[string]*Month // by month, such as "2026-11"
@@ -176,7 +176,7 @@ func newCounts(engines []*engine) counts {
 func (c *counts) add(h history, decisions []decision, links int) {
 	c.replayed++
 	for _, name := range h.issue.Labels {
-		key := strings.ToLower(name)
+		key := text.LabelKey(name)
 		if v, _ := h.label(name); v == agreed || v == kept {
 			if _, known := c.carried[key]; known || len(c.carried) < maxLabels {
 				c.carried[key]++

@@ -29,7 +29,7 @@ const (
 
 const (
 	maxAction = 64        // bytes of the type of an action
-	maxValue  = 300       // bytes of a value
+	maxValue  = 600       // bytes of a value: of the 50 characters of a label, each with up to 12
 	maxCount  = 1_000_000 // outcomes of a pair
 )
 
@@ -46,7 +46,7 @@ type File struct {
 type Pair struct {
 	Digest string `json:"digest"` // of the rule and its action, as in rules.Result
 	Action string `json:"action"` // such as protocol.ActionAddLabel
-	Value  string `json:"value"`  // such as the label, in lower case; empty: none
+	Value  string `json:"value"`  // such as the label, as text.LabelKey returns it; empty: none
 	Judged int    `json:"judged"` // decisions of people that can be compared with those of the rule
 	Kept   int    `json:"kept"`   // those that agree
 }
@@ -151,7 +151,7 @@ func (f File) check() error {
 		case p.Action == "" || len(p.Action) > maxAction || len(p.Value) > maxValue:
 			return fmt.Errorf("pair %d: the action is missing, or a text is too long", i+1)
 		case p.Value != text.LabelKey(p.Value):
-			return fmt.Errorf("pair %d: the value is not in lower case", i+1)
+			return fmt.Errorf("pair %d: the value is not in the form in which labels are compared", i+1)
 		case p.Kept < 0 || p.Judged < p.Kept || p.Judged > maxCount:
 			return fmt.Errorf("pair %d: want 0 ≤ kept ≤ judged ≤ %d, got %d of %d", i+1, maxCount, p.Kept, p.Judged)
 		case i > 0 && f.Pairs[i-1].compare(p) >= 0:
@@ -171,7 +171,8 @@ func (f File) Start(digest, action, value string, of int) (kept, judged int) {
 	if !Counts(action) || of < 0 {
 		return 0, 0
 	}
-	i, found := slices.BinarySearchFunc(f.Pairs, Pair{Digest: digest, Action: action, Value: text.LabelKey(value)}, Pair.compare)
+	spec, _ := protocol.SpecOf(action) // each label of add_labels counts as add_label
+	i, found := slices.BinarySearchFunc(f.Pairs, Pair{Digest: digest, Action: spec.LimitName(), Value: text.LabelKey(value)}, Pair.compare)
 	if !found || f.Pairs[i].Judged == 0 {
 		return 0, 0
 	}

@@ -130,7 +130,7 @@ func made(act Act, e triage.TimelineEvent) bool {
 	if act.Type == protocol.ActionComment {
 		return e.Kind == "commented" && e.URL == act.URL
 	}
-	return slices.Contains(kinds[act.Type].made, e.Kind) && (valueless(act) || text.Fold(triage.EventValue(e)) == text.Fold(act.Value))
+	return slices.Contains(kinds[act.Type].made, e.Kind) && (valueless(act) || text.SameLabel(triage.EventValue(e), act.Value))
 }
 
 // contrary reports whether an event undoes the act.
@@ -141,11 +141,11 @@ func contrary(act Act, e triage.TimelineEvent) bool {
 	switch act.Type {
 	case protocol.ActionSetMilestone:
 		other := e.Kind == "milestoned"
-		return (text.Fold(e.Milestone) == text.Fold(act.Value)) != other
+		return text.SameLabel(e.Milestone, act.Value) != other
 	case protocol.ActionSetType:
-		return e.Kind == "issue_type_removed" || text.Fold(e.IssueType) != text.Fold(act.Value)
+		return e.Kind == "issue_type_removed" || !text.SameLabel(e.IssueType, act.Value)
 	}
-	return valueless(act) || text.Fold(triage.EventValue(e)) == text.Fold(act.Value)
+	return valueless(act) || text.SameLabel(triage.EventValue(e), act.Value)
 }
 
 // valueless reports whether the events of an act have no value that must match: GitHub may report
@@ -156,7 +156,7 @@ func valueless(act Act) bool { return act.Value == "" }
 func holds(h history.History, act Act) (there, hidden bool) {
 	i := h.Issue
 	among := func(list []string) bool {
-		return slices.ContainsFunc(list, func(s string) bool { return text.Fold(s) == text.Fold(act.Value) })
+		return slices.ContainsFunc(list, func(s string) bool { return text.SameLabel(s, act.Value) })
 	}
 	switch act.Type {
 	case protocol.ActionAddLabel:
@@ -176,11 +176,11 @@ func holds(h history.History, act Act) (there, hidden bool) {
 	case protocol.ActionUnlock:
 		return !i.Locked, false
 	case protocol.ActionSetMilestone:
-		return text.Fold(i.Milestone) == text.Fold(act.Value), false
+		return text.SameLabel(i.Milestone, act.Value), false
 	case protocol.ActionRemoveMilestone:
 		return i.Milestone == "", false
 	case protocol.ActionSetType:
-		return text.Fold(i.Type) == text.Fold(act.Value), false
+		return text.SameLabel(i.Type, act.Value), false
 	}
 	for _, e := range h.Events {
 		if made(act, e) {

@@ -347,7 +347,7 @@ func KeyOf(source string, a Act) memory.PairKey {
 	k := memory.PairKey{Source: source, Action: a.Type}
 	switch a.Type {
 	case protocol.ActionAddLabel, protocol.ActionRemoveLabel, protocol.ActionSetMilestone, protocol.ActionSetType:
-		k.Value = text.Fold(a.Value)
+		k.Value = text.LabelKey(a.Value)
 	}
 	return k
 }

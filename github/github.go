@@ -57,6 +57,7 @@ func New(o Options) (*Host, error) {
 // [runner.DefaultBot].
 func (h *Host) Host(login string) runner.Host {
 	host := runner.HostOf(h.client)
+	host.File = h.client.FilesAt("")
 	host.Login, host.LoginSetting = login, "the login of github.Host"
 	return host
 }

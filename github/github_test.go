@@ -198,4 +198,8 @@ func TestFiles(t *testing.T) {
 	if _, err := h.Extended(t.Context(), config.RemoteFile{Owner: "octo", Repo: ".github", Path: "foreman.yml", Ref: "v2"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("an absent tag: got %v, want fs.ErrNotExist", err)
 	}
+	data, err := h.Host("").File(t.Context(), triage.Repo{Owner: "octo", Name: "hello"}, "rules/readme.md")
+	if err != nil || string(data) != "x" {
+		t.Errorf("a file of the default branch for a Runner: got %q, %v", data, err)
+	}
 }

@@ -24,6 +24,10 @@ type Host struct {
 	// if the label must be looked up. It is used for labels that are added. The label may have been deleted
 	// or renamed since, so the write gets its id; see [effect.AddLabels]. Nil: each label is looked up.
 	KnownLabel func(ref triage.Ref, name string) (label triage.LabelID, ok bool)
+	// File returns a file of a repository from its default branch, at the newest commit or at that of the
+	// event. It never returns the file of a checkout, which others may have changed. [triage.ErrNotFound]:
+	// there is no such file. It reads the evidence that the policy names. Nil: there is no evidence.
+	File func(ctx context.Context, repo triage.Repo, path string) ([]byte, error)
 	// Guard is called before each write. It may wait for a rate limit, or check that the task still
 	// belongs to this Runner. Its error stops the run before the write, as [triage.ErrHalted]. Nil:
 	// writes are not guarded.

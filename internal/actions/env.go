@@ -26,6 +26,7 @@ type Env struct {
 	Actor        string // login that started the run
 	Workflow     string // name of the workflow, or its path
 	Ref          string // full git ref, such as "refs/heads/main"
+	Commit       string // of Ref when the run was started: the full hash
 	Actions      bool   // running inside Actions
 	Debug        bool   // debug logging is on for this run
 }
@@ -51,6 +52,7 @@ func readEnv(getenv func(string) string) Env {
 		Actor:        getenv("GITHUB_ACTOR"),
 		Workflow:     getenv("GITHUB_WORKFLOW"),
 		Ref:          getenv("GITHUB_REF"),
+		Commit:       getenv("GITHUB_SHA"),
 		Actions:      getenv("GITHUB_ACTIONS") == "true",
 		Debug:        getenv("RUNNER_DEBUG") == "1",
 	}

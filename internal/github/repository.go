@@ -239,6 +239,14 @@ func (c *Client) File(ctx context.Context, t Tree, path string) ([]byte, error) 
 	return file(ctx, c.caller, contentsOp("read", "file", t, path), t.Ref, path)
 }
 
+// FilesAt returns the function by which a Runner reads files at a commit; see [runner.Host]. An empty commit
+// means the head of the default branch.
+func (c *Client) FilesAt(commit string) func(context.Context, triage.Repo, string) ([]byte, error) {
+	return func(ctx context.Context, repo triage.Repo, path string) ([]byte, error) {
+		return c.File(ctx, Tree{repo.Owner, repo.Name, commit}, path)
+	}
+}
+
 // FileAt is [Client.File] for a tag or a commit. It returns ErrNotFound for a branch, because the
 // next push would change the file. It also returns ErrNotFound for a branch or a tag whose name
 // looks like the first digits of a commit. Such a tag must be written "refs/tags/…".

@@ -2,6 +2,7 @@
 package action
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -72,6 +73,7 @@ func step(ctx context.Context, rt *actions.Runtime, env process.Env) (report.Res
 		},
 		Live: true, DryRun: in.DryRun, Overrides: overrides(in),
 		Task:    runner.TaskIdentity{ID: taskID, Scope: scopeOf(job, in.JobIndex), Nonce: rand.Text(), First: job.RunAttempt == 1},
+		Commit:  trusted(job, delivered),
 		Memory:  event.MemoryPlace{Dir: job.Workspace, Store: "artifact", Branch: scheduledOn(job)},
 		IDToken: rt.Tokens.IDToken, Mask: rt.Log.Mask, Log: slog.New(rt.Log.Handler(nil)),
 		Audit: func(record runner.Audit) error {
@@ -99,6 +101,16 @@ func scheduledOn(env actions.Env) string {
 		return ""
 	}
 	return branch
+}
+
+// trusted returns the commit of the run if it is on the default branch of the event's repository, else "".
+// A pull request has another ref, because its author controls the commit.
+func trusted(env actions.Env, e triage.Delivery) string {
+	branch := cmp.Or(e.Branch, scheduledOn(env))
+	if branch == "" || env.Ref != "refs/heads/"+branch || !strings.EqualFold(env.Repository, e.FullRepo()) {
+		return ""
+	}
+	return env.Commit
 }
 
 // workspace returns the files in which the configuration is looked up before the default branch. On

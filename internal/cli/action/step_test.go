@@ -6,6 +6,7 @@ import (
 
 	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestUnjoin shows each mistake in the inputs by itself.
@@ -31,6 +32,35 @@ func TestScope(t *testing.T) {
 	for _, tt := range tests {
 		if got := scopeOf(tt.env, tt.index); got != tt.want {
 			t.Errorf("%+v, %d: got %q, want %q", tt.env, tt.index, got, tt.want)
+		}
+	}
+}
+
+// TestTrusted checks at which commit evidence is read: never at one that is not on the default branch.
+func TestTrusted(t *testing.T) {
+	t.Parallel()
+	repo := triage.Repo{Owner: "Octo", Name: "Hello"}
+	on := func(event, ref, repo string) actions.Env {
+		return actions.Env{EventName: event, Ref: ref, Repository: repo, Commit: "c0ffee"}
+	}
+	tests := []struct {
+		name   string
+		env    actions.Env
+		branch string
+		want   string
+	}{
+		{"an issue", on("issues", "refs/heads/main", "octo/hello"), "main", "c0ffee"},
+		{"a schedule, whose payload names no branch", on("schedule", "refs/heads/trunk", "octo/hello"), "", "c0ffee"},
+		{"no branch", on("issues", "refs/heads/main", "octo/hello"), "", ""},
+		{"a pull request", on("pull_request", "refs/pull/7/merge", "octo/hello"), "main", ""},
+		{"the target of a pull request", on("pull_request_target", "refs/heads/main", "octo/hello"), "main", "c0ffee"},
+		{"another branch", on("workflow_dispatch", "refs/heads/topic", "octo/hello"), "main", ""},
+		{"a tag of that name", on("workflow_dispatch", "refs/tags/main", "octo/hello"), "main", ""},
+		{"another repository", on("workflow_dispatch", "refs/heads/main", "octo/other"), "main", ""},
+	}
+	for _, tt := range tests {
+		if got := trusted(tt.env, triage.Delivery{Repo: repo, Branch: tt.branch}); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }

@@ -29,6 +29,8 @@ type Settings struct {
 	Files  config.Files // the first place in which to look for the configuration
 	Load   config.Spec
 	Access remote.Access
+	// Commit is a commit on the default branch, at which evidence is read; empty: the newest one.
+	Commit string
 
 	Offline bool // do not call GitHub, except for files that the configuration extends
 	// Supplied answers look-ups offline; see runner.Options. Nil: nothing is supplied.
@@ -97,6 +99,9 @@ func handle(ctx context.Context, s Settings) (report.Result, error) {
 		Host:   remote.HostOf(client, s.Overrides.Bot),
 		DryRun: s.DryRun, Supplied: s.Supplied, Live: s.Live, Explain: s.Live,
 		Clock: runner.Clock{Now: s.Env.Now, Sleep: s.Env.Sleep}, Audit: s.Audit, Log: s.Log,
+	}
+	if client != nil {
+		o.Host.File = client.FilesAt(s.Commit)
 	}
 	if s.Event.Pull != nil && client != nil {
 		o.Host.Repository = &pullFiles{Repository: client}

@@ -65,6 +65,7 @@ func HostOf(client *github.Client, login string) runner.Host {
 	var h runner.Host
 	if client != nil {
 		h = runner.HostOf(client)
+		h.File = client.FilesAt("")
 	}
 	h.Login = login
 	return h

@@ -27,6 +27,7 @@ type account struct {
 	offline bool   // GitHub is never called; there are no clients then
 
 	labels *github.Labels // that the clients remember
+	files  *github.Files  // of repositories, for the evidence of policies
 	shared *github.Client // nil: an App is used
 	app    *app.App       // authenticates as the App itself; nil: a token is used
 	// appFor returns the App for the requests about one repository.
@@ -67,7 +68,7 @@ func newClients(i serverconfig.Identity, o github.Options, l *Limits, via transp
 			return nil, err
 		}
 		labels := github.NewLabels(o.Now)
-		return &account{login: i.User, labels: labels, shared: client.Remembering(labels)}, nil
+		return &account{login: i.User, labels: labels, files: github.NewFiles(o.Now), shared: client.Remembering(labels)}, nil
 	}
 	key := []byte(string(i.App.PrivateKey))
 	if i.App.PrivateKeyFile != "" {
@@ -96,7 +97,7 @@ func newClients(i serverconfig.Identity, o github.Options, l *Limits, via transp
 	if err != nil {
 		return nil, err
 	}
-	return &account{login: i.User, labels: github.NewLabels(o.Now), app: a, appFor: appFor, byRepo: map[string]*github.Client{}}, nil
+	return &account{login: i.User, labels: github.NewLabels(o.Now), files: github.NewFiles(o.Now), app: a, appFor: appFor, byRepo: map[string]*github.Client{}}, nil
 }
 
 // host returns the host on which decisions on a repository's issues are executed.
@@ -106,7 +107,7 @@ func (a *account) host(_ context.Context, repo triage.Repo) (runner.Host, error)
 		return runner.Host{}, err
 	}
 	h := runner.HostOf(c)
-	h.LoginSetting, h.KnownLabel = "identity.github_user", c.KnownLabel
+	h.LoginSetting, h.KnownLabel, h.File = "identity.github_user", c.KnownLabel, a.files.Of(c)
 	return h, nil
 }
 

@@ -31,6 +31,7 @@ type Due struct {
 }
 
 // SortDue sorts a list by time and then by issue, the order in which [Agenda] returns it.
-func SortDue(list []Due) {
-	slices.SortFunc(list, func(a, b Due) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Issue, b.Issue)) })
-}
+func SortDue(list []Due) { slices.SortFunc(list, CompareDue) }
+
+// CompareDue compares two elements of such a list, as [slices.SortFunc] needs it.
+func CompareDue(a, b Due) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Issue, b.Issue)) }

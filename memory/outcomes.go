@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/wilson"
 )
 
 // Outcomes are the track records of all pairs of a repository, in the record with the number
@@ -77,6 +78,32 @@ func (o *Outcomes) Reset(k PairKey, at time.Time) {
 		o.Pairs = slices.Clone(o.Pairs)
 		o.Pairs[i].lose(at, "the policy resets it")
 	}
+}
+
+// A PermissionChange is a permission that a pair got or lost.
+type PermissionChange struct {
+	PairKey
+
+	Name    string    // as in Pair
+	Granted bool      // false: the permission was lost
+	At      time.Time // since when
+	Why     string    // for people
+}
+
+// Changed returns the change of the permission since an earlier state of the pair; ok is false if it is the
+// same.
+func (p Pair) Changed(before Pair) (c PermissionChange, ok bool) {
+	c = PermissionChange{PairKey: p.PairKey, Name: p.Name}
+	switch was := !before.Granted.IsZero(); {
+	case !p.Granted.IsZero() && !was:
+		judged, right := p.Judged()
+		c.Granted, c.At, c.Why = true, p.Granted, fmt.Sprintf("%d of %d were right, bound %.2f", right, judged, wilson.Bound(right, judged))
+	case p.Granted.IsZero() && was:
+		c.At, c.Why = p.Lost, p.Why
+	default:
+		return PermissionChange{}, false
+	}
+	return c, true
 }
 
 // Advance records that all actions up to a time were judged. An earlier time than before changes

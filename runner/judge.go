@@ -15,7 +15,10 @@ import (
 type Judgment struct {
 	Judged  int // actions whose outcome became known
 	Undone  int // those of them that people undid or rejected
-	Waiting int // issues with actions that are old enough, which are left for the next time
+	Waiting int // issues with actions that may be old enough, which are left for the next time
+	// Changes are the permissions that pairs got or lost; nil if the policy does not demand that permissions
+	// are earned.
+	Changes []memory.PermissionChange
 	// Outcomes are those of the repository afterwards; nil: there are none, or they could not be read.
 	Outcomes *memory.Outcomes
 }
@@ -23,14 +26,14 @@ type Judgment struct {
 // Judge judges the actions of a repository that are older than [policy.Policy.JudgeTime], and saves their
 // outcomes in the record of the repository. It makes at most [policy.Policy.Reads] calls to read issues; the next call continues with
 // the remaining issues. Only one process may judge a repository at a time. It needs Memory.Agenda and Host.Issues, and
-// does nothing in a dry run or with a memory that cannot be written. warn receives warnings for
-// maintainers.
-func (r *Runner) Judge(ctx context.Context, repo triage.Repo, warn func(format string, args ...any)) (Judgment, error) {
+// does nothing in a dry run or with a memory that cannot be written. It ends early when stop returns true; nil: it
+// does not. warn receives warnings for maintainers.
+func (r *Runner) Judge(ctx context.Context, repo triage.Repo, stop func() bool, warn func(format string, args ...any)) (Judgment, error) {
 	set := r.setup
-	return set.judge(ctx, repo, nil, warn)
+	return set.judge(ctx, repo, stop, warn)
 }
 
-// judge is Judge that ends early when stop returns true; nil: it does not.
+// judge is Judge with the settings of a call.
 func (s setup) judge(ctx context.Context, repo triage.Repo, stop func() bool, warn func(format string, args ...any)) (Judgment, error) {
 	m := s.o.Memory
 	if m.Agenda == nil || m.Discards || m.ReadOnly || s.dry || s.o.Host.Issues == nil {
@@ -40,7 +43,11 @@ func (s setup) judge(ctx context.Context, repo triage.Repo, stop func() bool, wa
 		Repo: repo, Store: m.Agenda, Host: s.o.Host.Issues, Bot: s.login(), After: s.c.Policy.JudgeTime(), Now: s.o.Clock.Now(),
 		Threshold: s.threshold, Reset: s.resetAt, Reads: s.c.Policy.Reads(), LoadCost: m.LoadCalls, Stop: stop, Warn: warn,
 	}.Run(ctx)
-	return Judgment{Judged: sum.Judged, Undone: sum.Undone, Waiting: sum.Waiting, Outcomes: sum.Outcomes}, err
+	j := Judgment{Judged: sum.Judged, Undone: sum.Undone, Waiting: sum.Waiting, Outcomes: sum.Outcomes}
+	if s.c.Policy.Earned {
+		j.Changes = sum.Changes
+	}
+	return j, err
 }
 
 func (s setup) threshold(action string) memory.Threshold {

@@ -84,6 +84,35 @@ func TestSweepJudges(t *testing.T) {
 	}
 }
 
+// TestSweepChanges checks that a scheduled run reports a permission that was earned, if permissions are.
+func TestSweepChanges(t *testing.T) {
+	t.Parallel()
+	for _, earned := range []bool{false, true} {
+		gh, e, o := world(t, "rules:\n  - {id: crash, on: issues.opened, then: [{add_label: docs}]}\n")
+		keepIn(&o, memory.New())
+		if rep, err := run(t, o, e); err != nil || rep.Executed != 1 {
+			t.Fatal(rep.Reason, err)
+		}
+		gh.Advance(time.Hour)
+		gh.Repo(sweepRepo).LabelAs("mona", 1, "triage")
+		o.Config.Policy.Earned = earned
+		o.Config.Policy.Earn = policy.Earn{Bound: 0.2, Of: 1}
+		later := gh.Issue(sweepRepo, 1).CreatedAt.AddDate(0, 0, 30)
+		o.Clock.Now = func() time.Time { return later }
+		event, err := triage.ParseEvent(triage.EventSource{Name: "schedule", Repo: sweepRepo, Payload: []byte(`{"schedule": "17 4 * * *"}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := sweep(t, o, event)
+		if err != nil || s.Judgment.Judged != 1 {
+			t.Fatalf("got %+v, %v", s.Judgment, err)
+		}
+		if got := s.Judgment.Changes; (len(got) == 1) != earned || earned && (!got[0].Granted || got[0].Name != "crash" || got[0].Why != "1 of 1 were right, bound 0.27") {
+			t.Errorf("earned %v: got %+v", earned, got)
+		}
+	}
+}
+
 // judged makes a scheduled run at a time, and describes its judgment.
 func judged(t *testing.T, o *options, at time.Time) string {
 	t.Helper()

@@ -108,11 +108,7 @@ func pairOf(p memory.Pair, opt Options) Pair {
 		Bound: round(wilson.Bound(right, judged)), Last: p.Last, UndoneOn: p.Undoings, Why: p.Why,
 	}
 	out.BeforeJudged, out.BeforeRight = p.Before.Judged()
-	if digest, ok := strings.CutPrefix(p.Source, "rule:"); ok {
-		out.Digest, out.Source = digest, "rule "+cmp.Or(p.Name, digest)
-	} else if name, ok := strings.CutPrefix(p.Source, "agent:"); ok {
-		out.Source = "agent " + name
-	}
+	out.Source, out.Digest = sourceOf(p.Source, p.Name)
 	if opt.State == nil {
 		return out
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/remote"
 	"github.com/org/foreman-action/internal/cli/report"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/trackrecord"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
@@ -203,6 +204,11 @@ func publish(rt *actions.Runtime, res report.Result, version string, err error) 
 	}
 	if res.NoConfig {
 		rt.Log.Annotate(actions.Annotation{Level: actions.Notice, Title: "Foreman", Message: noConfigNotice})
+	}
+	if res.Survey != nil {
+		for _, c := range res.Survey.Judgment.Changes {
+			rt.Log.Annotate(actions.Annotation{Level: actions.Notice, Title: "Foreman", Message: trackrecord.Change(c)})
+		}
 	}
 	for _, w := range rep.Warnings {
 		rt.Log.Annotate(actions.Annotation{Level: actions.Warning, Title: "Foreman", Message: w})

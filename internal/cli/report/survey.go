@@ -41,6 +41,9 @@ func surveyTable(b *strings.Builder, s runner.Survey, web string) {
 	if s.Judgment.Outcomes != nil {
 		b.WriteString(trackrecord.New(s.Judgment.Outcomes, trackrecord.Options{Repo: s.Repo, Web: web}).Markdown())
 	}
+	for _, c := range s.Judgment.Changes {
+		b.WriteString(sanitize.Markdown(trackrecord.Change(c)) + "\n\n")
+	}
 	if n := s.Judgment.Waiting; n > 0 {
 		fmt.Fprintf(b, "The actions on %s wait to be judged.\n\n", format.Count(n, "issue"))
 	}

@@ -3,7 +3,9 @@ package report
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -59,5 +61,29 @@ func TestChanges(t *testing.T) {
 		if text := strings.Join(got, " "); text != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.name, text, tt.want)
 		}
+	}
+}
+
+// TestSurveyPermissions lists the permissions that were earned and lost, and neutralizes their names.
+func TestSurveyPermissions(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+	s := runner.Survey{Judgment: runner.Judgment{Changes: []memory.PermissionChange{
+		{PairKey: memory.PairKey{Source: "rule:00ff", Action: "add_label", Value: "bug"}, Name: "crash", Granted: true, At: at, Why: "20 of 20 were right, bound 0.88"},
+		{PairKey: memory.PairKey{Source: "agent:triage@1.2", Action: "add_label", Value: "<img src=x> @mona"}, At: at, Why: "people undid or rejected 4 of the last 10"},
+	}}}
+	var b strings.Builder
+	surveyTable(&b, s, "https://github.com")
+	got := b.String()
+	for _, want := range []string{
+		`rule crash, add\_label bug: carried out since 2026-11-29: 20 of 20 were right, bound 0.88`,
+		"agent triage", "proposed again since 2026-11-29: people undid or rejected 4 of the last 10",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "<img") || strings.Contains(got, "@mona") {
+		t.Errorf("got %s", got)
 	}
 }

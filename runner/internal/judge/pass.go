@@ -45,8 +45,10 @@ type Pass struct {
 type Summary struct {
 	Judged  int // actions with an outcome that was counted
 	Undone  int // part of Judged
-	Waiting int // issues with actions that are old enough, which were left for the next pass
+	Waiting int // issues with actions that may be old enough, which were left for the next pass
 	Reads   int
+	// Changes are the permissions that pairs got or lost, in the order in which that happened.
+	Changes []memory.PermissionChange
 	// Outcomes are those in the record afterwards; nil: there are none.
 	Outcomes *memory.Outcomes
 }
@@ -60,7 +62,8 @@ const (
 )
 
 // Run judges the actions since the last pass, the oldest first. It saves the outcomes in the record of the
-// repository. If it ends early, the next pass continues where it ended.
+// repository. If it ends early, the next pass continues where it ended. It loads only the records of the
+// issues that it judges, and those with actions on both sides of the time where the last pass ended.
 func (p Pass) Run(ctx context.Context) (s Summary, err error) {
 	repo := p.Repo.Owner + "/" + p.Repo.Name
 	r, err := p.Store.Load(ctx, repo, memory.Repository)
@@ -79,42 +82,53 @@ func (p Pass) Run(ctx context.Context) (s Summary, err error) {
 	if err != nil {
 		return s, fmt.Errorf("list the issues with actions: %w", err)
 	}
-	if !complete {
-		p.Warn("memory: not all records could be searched for actions to judge; some stay unjudged")
-	}
+	defer func() {
+		if !complete {
+			p.Warn("memory: not all records could be searched for actions to judge; some stay unjudged")
+		}
+	}()
 	var found []counted
 	save := func(to time.Time) error {
 		// Without an outcome the record is only saved to move on, and so that an artifact does not expire.
 		if len(found) == 0 && (s.Outcomes == nil || to.Sub(s.Outcomes.Judged) < saveAge) {
 			return nil
 		}
-		n, undone, saved, err := p.count(ctx, repo, found, to)
+		n, err := p.count(ctx, repo, found, to)
 		if err == nil {
-			s.Judged, s.Undone, s.Outcomes, found = s.Judged+n, s.Undone+undone, saved, nil
+			s.Judged, s.Undone, s.Outcomes, found = s.Judged+n.judged, s.Undone+n.undone, n.saved, nil
+			s.Changes = append(s.Changes, n.changes...)
 		}
 		return err
 	}
 	var failed failures
-	for i, d := range list {
+	read := 0
+	for len(list) > 0 {
+		d := list[0]
 		if s.Reads+p.LoadCost+callsPerIssue > p.Reads || ctx.Err() != nil || failed.outage() || p.Stop != nil && p.Stop() {
-			s.Waiting = len(list) - i + len(failed.issues)
+			s.Waiting = len(list) + len(failed.issues)
 			return s, errors.Join(failed.err, save(failed.before(d.At)))
 		}
-		acts, reads, err := p.issue(ctx, d.Issue, s.Outcomes, since, due)
-		s.Reads += reads
-		switch {
-		case errors.Is(err, triage.ErrLimited):
-			s.Waiting = len(list) - i + len(failed.issues)
+		got, err := p.issue(ctx, d, s.Outcomes, since, due)
+		s.Reads += got.reads
+		if errors.Is(err, triage.ErrLimited) {
+			s.Waiting = len(list) + len(failed.issues)
 			return s, errors.Join(fmt.Errorf("judge the actions on #%d: %w", d.Issue, err), save(failed.before(d.At)))
+		}
+		list = list[1:]
+		switch {
 		case err != nil && due.Sub(d.At) > patience && failed.row == 0:
 			p.Warn("judge the actions on #%d: %v; their outcome stays unknown", d.Issue, err)
 		case err != nil: // the other issues do not wait for this one
 			failed.add(d, err)
+		case !got.later.IsZero():
+			list = insert(list, memory.Due{Issue: d.Issue, At: got.later}, due)
+			continue
 		default:
-			failed.row, found = 0, append(found, acts...)
+			failed.row, found = 0, append(found, got.outcomes...)
+			complete = complete && !got.unreadable
 		}
-		if (i+1)%saveEvery == 0 && i+1 < len(list) {
-			if err := save(failed.before(list[i+1].At)); err != nil {
+		if read++; read%saveEvery == 0 && len(list) > 0 {
+			if err := save(failed.before(list[0].At)); err != nil {
 				return s, err
 			}
 		}
@@ -150,29 +164,19 @@ func (f *failures) before(next time.Time) time.Time {
 	return next.Add(-time.Millisecond)
 }
 
-// candidates returns the issues that may have actions to judge, by the time of their first one.
+// candidates returns the issues that may have actions to judge, by a time that is not after their first one.
 func (p Pass) candidates(ctx context.Context, repo string, since, due time.Time) ([]memory.Due, bool, error) {
-	all, complete, err := p.Store.Acted(ctx, repo, since)
-	if err != nil {
-		return nil, false, err
+	list, complete, err := p.Store.Acted(ctx, repo, since)
+	return slices.DeleteFunc(list, func(d memory.Due) bool { return d.At.After(due) }), complete, err
+}
+
+// insert adds an issue to the candidates, unless its first action is not due.
+func insert(list []memory.Due, d memory.Due, due time.Time) []memory.Due {
+	if d.At.After(due) {
+		return list
 	}
-	var list []memory.Due
-	for _, d := range all {
-		if p.LoadCost == 0 { // the store names no exact time, and loading is cheap
-			r, err := p.Store.Load(ctx, repo, d.Issue)
-			at, ok := r.FirstAfter(since)
-			if err != nil || !ok {
-				complete = complete && (err == nil || errors.Is(err, memory.ErrNotFound))
-				continue
-			}
-			d.At = at
-		}
-		if !d.At.After(due) {
-			list = append(list, d)
-		}
-	}
-	memory.SortDue(list)
-	return list, complete, nil
+	i, _ := slices.BinarySearchFunc(list, d, memory.CompareDue)
+	return slices.Insert(list, i, d)
 }
 
 // A counted is the outcome of an action that is to be counted.
@@ -182,32 +186,48 @@ type counted struct {
 	memory.Result
 }
 
-// issue returns the outcomes of the actions on an issue in a period that are not known yet, and the number of calls. The outcomes on
-// an issue that does not exist any more are unknown.
-func (p Pass) issue(ctx context.Context, n int, known *memory.Outcomes, since, due time.Time) (list []counted, reads int, err error) {
-	r, err := p.Store.Load(ctx, p.Repo.Owner+"/"+p.Repo.Name, n)
-	reads = p.LoadCost
+// A reading is the result of reading a candidate.
+type reading struct {
+	outcomes   []counted // of the actions whose outcome was not known yet
+	later      time.Time // of the first action, if it is later than that of the candidate; else zero
+	unreadable bool      // the record cannot be decoded
+	reads      int
+}
+
+// issue reads the outcomes of the actions on an issue in a period. The outcomes on an issue that does not
+// exist any more are unknown. If the record is cheap to load and its first action is later than expected,
+// the issue is not read.
+func (p Pass) issue(ctx context.Context, d memory.Due, known *memory.Outcomes, since, due time.Time) (got reading, err error) {
+	r, err := p.Store.Load(ctx, p.Repo.Owner+"/"+p.Repo.Name, d.Issue)
+	got.reads = p.LoadCost
 	switch {
-	case errors.Is(err, memory.ErrNotFound), errors.Is(err, memory.ErrBroken):
-		return nil, reads, nil
+	case errors.Is(err, memory.ErrNotFound):
+		return got, nil
+	case errors.Is(err, memory.ErrBroken), errors.Is(err, memory.ErrNewer):
+		got.unreadable = true
+		return got, nil
 	case err != nil:
-		return nil, reads, err
+		return got, err
 	}
-	acts := slices.DeleteFunc(actsOf(r, since, due), func(a act) bool { return known.Holds(a.key, n) })
+	if at, ok := r.FirstAfter(since); ok && p.LoadCost == 0 && at.After(d.At) {
+		got.later = at
+		return got, nil
+	}
+	acts := slices.DeleteFunc(actsOf(r, since, due), func(a act) bool { return known.Holds(a.key, d.Issue) })
 	if len(acts) == 0 {
-		return nil, reads, nil
+		return got, nil
 	}
-	h, gone, more, err := p.read(ctx, n, acts)
-	reads += more
+	h, gone, reads, err := p.read(ctx, d.Issue, acts)
+	got.reads += reads
 	if err != nil {
-		return nil, reads, err
+		return got, err
 	}
 	for _, a := range acts {
-		c := counted{key: a.key, name: a.name, Result: memory.Result{Issue: n, Author: h.Issue.Author, Acted: a.At, At: p.Now}}
+		c := counted{key: a.key, name: a.name, Result: memory.Result{Issue: d.Issue, Author: h.Issue.Author, Acted: a.At, At: p.Now}}
 		c.Outcome = p.outcome(h, a, gone)
-		list = append(list, c)
+		got.outcomes = append(got.outcomes, c)
 	}
-	return list, reads, nil
+	return got, nil
 }
 
 // read reads an issue and its timeline, unless people's answers decide all outcomes. gone means that the
@@ -251,34 +271,45 @@ func (p Pass) outcome(h history.History, a act, gone bool) memory.Outcome {
 	return v.Outcome
 }
 
-// count adds outcomes to the record of the repository, and returns how many were counted, and how many of them count
-// against their pair. All actions up to a time were judged.
-func (p Pass) count(ctx context.Context, repo string, list []counted, to time.Time) (n, undone int, saved *memory.Outcomes, err error) {
+// A count is the result of counting outcomes.
+type count struct {
+	judged, undone int // as in Summary
+	changes        []memory.PermissionChange
+	saved          *memory.Outcomes
+}
+
+// count adds outcomes to the record of the repository. All actions up to a time were judged.
+func (p Pass) count(ctx context.Context, repo string, list []counted, to time.Time) (n count, err error) {
 	_, err = memory.Update(context.WithoutCancel(ctx), p.Store, repo, memory.Repository, func(r *memory.Record) error {
-		n, undone = 0, 0
+		n = count{}
 		var o memory.Outcomes
 		if r.Outcomes != nil {
 			o = *r.Outcomes
 		}
 		for _, c := range list {
+			before, _ := o.Pair(c.key)
 			from := p.Reset(c.key, c.name)
 			o.Reset(c.key, from)
-			if c.Acted.Before(from) || !o.Count(c.key, c.name, c.Result, p.Threshold(c.key.Action)) {
-				continue
+			if !c.Acted.Before(from) && o.Count(c.key, c.name, c.Result, p.Threshold(c.key.Action)) {
+				n.judged++
+				if c.Outcome == memory.OutcomeUndone || c.Outcome == memory.OutcomeRejected {
+					n.undone++
+				}
 			}
-			n++
-			if c.Outcome == memory.OutcomeUndone || c.Outcome == memory.OutcomeRejected {
-				undone++
+			if after, ok := o.Pair(c.key); ok {
+				if change, changed := after.Changed(before); changed {
+					n.changes = append(n.changes, change)
+				}
 			}
 		}
 		o.Advance(to)
-		r.Outcomes, saved = &o, &o
+		r.Outcomes, n.saved = &o, &o
 		return nil
 	})
 	if err != nil {
-		return 0, 0, nil, fmt.Errorf("save the outcomes: %w", err)
+		return count{}, fmt.Errorf("save the outcomes: %w", err)
 	}
-	return n, undone, saved, nil
+	return n, nil
 }
 
 // An act is an Act of a pair. known is the outcome that people's answer decided; empty: none.

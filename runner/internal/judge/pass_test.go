@@ -336,3 +336,119 @@ func TestKeyOf(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// A coarse agenda is one that knows only the first time at which anything was done on an issue, as a
+// database does. It counts the records that are loaded.
+type coarse struct {
+	memory.Agenda
+
+	loads int
+}
+
+func (c *coarse) Load(ctx context.Context, repo string, issue int) (memory.Record, error) {
+	if issue != memory.Repository {
+		c.loads++
+	}
+	return c.Agenda.Load(ctx, repo, issue)
+}
+
+func (c *coarse) Acted(ctx context.Context, repo string, after time.Time) ([]memory.Due, bool, error) {
+	first, complete, err := c.Agenda.Acted(ctx, repo, time.Time{})
+	list, _, _ := c.Agenda.Acted(ctx, repo, after)
+	var out []memory.Due
+	for _, d := range first {
+		if slices.ContainsFunc(list, func(l memory.Due) bool { return l.Issue == d.Issue }) {
+			if d.At.Before(after) {
+				d.At = after
+			}
+			out = append(out, d)
+		}
+	}
+	memory.SortDue(out)
+	return out, complete, err
+}
+
+// TestPassLoads checks that a pass over many records loads only as many as it judges, and those of issues
+// on which Foreman acted before and after the last pass.
+func TestPassLoads(t *testing.T) {
+	t.Parallel()
+	const issues, again = 400, 7 // every seventh issue gets a second label 30 days later
+	s := &coarse{Agenda: store(t, issues)}
+	for issue := again; issue <= issues; issue += again {
+		change(t, s, issue, func(r *memory.Record) {
+			task := labelled(fmt.Sprint("again-", issue), madeOn(issue+30))
+			task.Actions[0].Values = []string{"later"}
+			r.Put(task)
+		})
+	}
+	h := &repository{}
+	var waiting, passes int
+	for waiting = issues; waiting > 0; passes++ {
+		s.loads = 0
+		p := pass(s, h, 2*issues)
+		p.Reads = 40 // for 20 issues
+		sum, err := p.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Within 30 days, 5 issues got their first label before the pass and wait for their second one.
+		if most := p.Reads/2 + 30/again + 2 + p.Reads/2/again + 1; s.loads > most {
+			t.Fatalf("pass %d loads %d records, want at most %d", passes, s.loads, most)
+		}
+		if waiting = sum.Waiting; passes > 2*issues {
+			t.Fatal("the passes do not end")
+		}
+	}
+	if p := record(t, s); p.Kept != issues {
+		t.Errorf("got %+v, want %d kept", p.Tally, issues)
+	}
+	r, err := s.Load(t.Context(), "org/repo", memory.Repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, _ := r.Outcomes.Pair(memory.PairKey{Source: "rule:00ff", Action: "add_label", Value: "later"}); p.Unjudged != issues/again {
+		t.Errorf("got %+v, want %d unjudged", p.Tally, issues/again)
+	}
+}
+
+// TestPassChanges checks that a pass reports when a pair gets its permission and when it loses it.
+func TestPassChanges(t *testing.T) {
+	t.Parallel()
+	const earned = "day 34: crash granted since day 34: 20 of 20 were right, bound 0.88"
+	for _, tt := range []struct {
+		name  string
+		wrong map[int]bool
+		reset int // the day of a date in the policy, from day 40 on; 0: none
+		want  []string
+	}{
+		{"undone", map[int]bool{41: true, 43: true, 44: true, 46: true}, 0, []string{earned, "day 60: crash lost since day 60: people undid or rejected 4 of the last 10"}},
+		{"reset", nil, 33, []string{earned, "day 40: crash lost since day 33: the policy resets it", "day 66: crash granted since day 66: 20 of 20 were right, bound 0.88"}},
+		{"right", nil, 0, []string{earned}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s, h := store(t, 60), &repository{wrong: tt.wrong}
+			var got []string
+			for day := range 80 {
+				p := pass(s, h, day)
+				if tt.reset > 0 && day >= 40 {
+					p.Reset = func(memory.PairKey, string) time.Time { return start.AddDate(0, 0, tt.reset) }
+				}
+				sum, err := p.Run(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, c := range sum.Changes {
+					change := map[bool]string{true: "granted", false: "lost"}[c.Granted]
+					got = append(got, fmt.Sprintf("day %d: %s %s since day %d: %s", day, c.Name, change, int(c.At.Sub(start).Hours())/24, c.Why))
+					if c.PairKey != (memory.PairKey{Source: "rule:00ff", Action: "add_label", Value: "bug"}) {
+						t.Errorf("got the pair %+v", c.PairKey)
+					}
+				}
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got %q\nwant %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -41,7 +41,7 @@ func Faults() map[string]func(*task) {
 		"claims never run out":          func(t *task) { t.Until = unless(t.State == Claimed, t.Until) },
 		"leases never run out":          func(t *task) { t.Until = unless(t.Draining, t.Until) },
 		"no leases":                     func(t *task) { t.Draining = false },
-		"no epochs":                     func(t *task) { t.epoch = min(t.epoch, 1) },
+		"no epochs":                     func(t *task) { t.Epoch = min(t.Epoch, 1) },
 		"no tries":                      func(t *task) { t.Tries = 0 },
 		"claims are not counted":        func(t *task) { t.claims = 0 },
 		"claims count after a retry":    func(t *task) { t.claims = t.Attempt },

@@ -64,7 +64,7 @@ func (q *InMemory) claimed(ctx context.Context, ref Ref, f func(t *task, now tim
 func (q *InMemory) leased(ctx context.Context, l Lease, f func(t *task, now time.Time)) error {
 	_, err := locked(ctx, q, func(now time.Time) (any, error) {
 		t := q.tasks.byID(l.ID)
-		if t == nil || !t.Draining || t.epoch != l.Epoch {
+		if t == nil || !t.Draining || t.Epoch != l.Epoch {
 			return nil, ErrLost
 		}
 		f(t, now)

@@ -82,11 +82,11 @@ func (q *InMemory) Inspect(ctx context.Context, id string) (Details, error) {
 }
 
 // Retry implements [Queue].
-func (q *InMemory) Retry(ctx context.Context, id, by string) (State, error) {
+func (q *InMemory) Retry(ctx context.Context, seen Seen, by string) (State, error) {
 	return locked(ctx, q, func(now time.Time) (State, error) {
-		t := q.tasks.byID(id)
-		if t == nil {
-			return "", ErrNotFound
+		t, err := q.tasks.seen(seen)
+		if err != nil {
+			return "", err
 		}
 		failed := t.State == Failed
 		if err := t.retry(now); err != nil {
@@ -102,11 +102,11 @@ func (q *InMemory) Retry(ctx context.Context, id, by string) (State, error) {
 }
 
 // AskAgain implements [Queue].
-func (q *InMemory) AskAgain(ctx context.Context, id, by, reason string) (State, error) {
+func (q *InMemory) AskAgain(ctx context.Context, seen Seen, by, reason string) (State, error) {
 	return locked(ctx, q, func(now time.Time) (State, error) {
-		t := q.tasks.byID(id)
-		if t == nil {
-			return "", ErrNotFound
+		t, err := q.tasks.seen(seen)
+		if err != nil {
+			return "", err
 		}
 		if err := t.ask(now); err != nil {
 			return "", err
@@ -121,12 +121,12 @@ func (q *InMemory) AskAgain(ctx context.Context, id, by, reason string) (State, 
 }
 
 // Cancel implements [Queue].
-func (q *InMemory) Cancel(ctx context.Context, id, by string) error {
+func (q *InMemory) Cancel(ctx context.Context, seen Seen, by string) error {
 	_, err := locked(ctx, q, func(now time.Time) (any, error) {
-		t := q.tasks.byID(id)
+		t, err := q.tasks.seen(seen)
 		switch {
-		case t == nil:
-			return nil, ErrNotFound
+		case err != nil:
+			return nil, err
 		case t.Draining:
 			return nil, fmt.Errorf("%w: it is being applied", ErrState)
 		case t.ended():

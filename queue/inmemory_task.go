@@ -25,7 +25,6 @@ type task struct {
 	waited          bool      // the task was held back behind others
 	claimedBy       string    // credential of the last claim
 	claims          int       // claims since the last Retry, without released ones
-	epoch           int64     // number of leases of the decision
 	decided         bool      // the task has a result
 	askedAttempt    int       // claims before AskAgain; -1: not asked again
 	askedEpoch      int64     // leases before AskAgain
@@ -171,11 +170,11 @@ func (t *task) complete(now time.Time, ref Ref, decision []byte) (reason string,
 // lease leases the decision so that it can be carried out.
 func (t *task) lease(now time.Time, o DrainOptions) Decision {
 	t.Draining, t.Owner, t.Until, t.Ready = true, CleanText(o.Owner), now.Add(o.Lease), time.Time{}
-	t.epoch++
+	t.Epoch++
 	return Decision{
-		Lease: Lease{ID: t.ID, Epoch: t.epoch}, Until: t.Until, Agent: t.Agent, Repo: t.Repo, Issue: t.Issue,
+		Lease: Lease{ID: t.ID, Epoch: t.Epoch}, Until: t.Until, Agent: t.Agent, Repo: t.Repo, Issue: t.Issue,
 		Message: slices.Clone(t.message), Origin: slices.Clone(t.origin), Result: slices.Clone(t.result),
-		Tries: t.Tries, Asks: t.Asks, Leases: t.epoch - t.askedEpoch, Enqueued: t.Enqueued, Completed: t.Completed,
+		Tries: t.Tries, Asks: t.Asks, Leases: t.Epoch - t.askedEpoch, Enqueued: t.Enqueued, Completed: t.Completed,
 	}
 }
 
@@ -249,7 +248,7 @@ func (t *task) ask(now time.Time) error {
 	}
 	t.addLog(now, "earlier result", "", EarlierText(t.State, t.Reason, t.result))
 	t.result, t.decided = nil, false
-	t.askedAttempt, t.askedEpoch = t.Attempt, t.epoch
+	t.askedAttempt, t.askedEpoch = t.Attempt, t.Epoch
 	t.Asks++
 	t.State = Completed
 	if t.Agent != "" {

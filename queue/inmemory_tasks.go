@@ -24,6 +24,15 @@ func (l tasks) byID(id string) *task {
 	return l.find(func(t *task) bool { return t.ID == id })
 }
 
+// seen returns the task that a caller saw. Errors: ErrNotFound, ErrChanged.
+func (l tasks) seen(s Seen) (*task, error) {
+	t := l.byID(s.ID)
+	if t == nil {
+		return nil, ErrNotFound
+	}
+	return t, s.Check(t.Seen())
+}
+
 // duplicate returns the task that has the id or the dedup key of a new task, or nil.
 func (l tasks) duplicate(in Task) *task {
 	return l.find(func(t *task) bool { return t.ID == in.ID || in.Dedup != "" && slices.Contains(t.dedup, in.Dedup) })

@@ -73,7 +73,7 @@ func TestClaimMutants(t *testing.T) {
 		},
 		"though it is held back": func(ctx context.Context, q queue.Queue, agent string, o queue.ClaimOptions) (queue.Claim, error) {
 			if d, err := q.Inspect(ctx, o.Task); err == nil && d.Held {
-				_, _ = q.Retry(ctx, o.Task, "")
+				_, _ = q.Retry(ctx, queue.Seen{ID: o.Task}, "")
 			}
 			return q.ClaimNext(ctx, agent, o)
 		},
@@ -82,7 +82,7 @@ func TestClaimMutants(t *testing.T) {
 			return q.ClaimNext(ctx, agent, o)
 		},
 		"though it has ended": func(ctx context.Context, q queue.Queue, agent string, o queue.ClaimOptions) (queue.Claim, error) {
-			_, _ = q.AskAgain(ctx, o.Task, "", "")
+			_, _ = q.AskAgain(ctx, queue.Seen{ID: o.Task}, "", "")
 			return q.ClaimNext(ctx, agent, o)
 		},
 		"only if it is the next task": func(ctx context.Context, q queue.Queue, agent string, o queue.ClaimOptions) (queue.Claim, error) {

@@ -71,6 +71,8 @@ var (
 	ErrNotYours = errors.New("another agent claimed it")
 	// ErrState means that the state of the task does not allow the call.
 	ErrState = errors.New("the state of the task does not allow that")
+	// ErrChanged means that the task has changed since the caller saw it.
+	ErrChanged = errors.New("the task has changed meanwhile")
 	// ErrOlder means that this version of this program has not upgraded the database.
 	ErrOlder = errors.New("the database is not upgraded to this version of the program")
 	// ErrNewer means that a newer version of this program wrote the database.
@@ -175,20 +177,20 @@ type Queue interface {
 	// The task becomes completed if it has a decision or no agent, else pending. If it becomes
 	// pending and has Task.Coalesce, it is held back behind other tasks of its issue, like a new
 	// task. If the task is held back instead of failed, it becomes ready at once. Retry returns the
-	// new state, and records the name by in the task's log. Errors: ErrNotFound; ErrState in other
-	// states.
-	Retry(ctx context.Context, id, by string) (State, error)
+	// new state, and records the name by in the task's log. Errors: ErrNotFound; ErrChanged; ErrState
+	// in other states.
+	Retry(ctx context.Context, t Seen, by string) (State, error)
 	// AskAgain deletes the decision on a done or failed task and makes the task pending, so that
 	// the agent decides again. A task without an agent becomes completed. The counts and
 	// Task.Coalesce are treated as in Retry. The task's log records the earlier result, the name
 	// by, and the reason, which may be empty. AskAgain returns the new state. Errors: ErrNotFound;
-	// ErrState in other states.
-	AskAgain(ctx context.Context, id, by, reason string) (State, error)
+	// ErrChanged; ErrState in other states.
+	AskAgain(ctx context.Context, t Seen, by, reason string) (State, error)
 	// Cancel fails a task that has not ended, unless its decision is being carried out. A cancelled
 	// task that was never claimed no longer counts towards Task.HourlyLimit, but tasks that this
 	// limit already delayed do not start earlier. The task's log records the name by. Errors:
-	// ErrNotFound, ErrState.
-	Cancel(ctx context.Context, id, by string) error
+	// ErrNotFound, ErrChanged, ErrState.
+	Cancel(ctx context.Context, t Seen, by string) error
 	// Purge deletes done and failed tasks that ended before a time, with their logs, and returns
 	// their number. Call it until it returns less than limit. The ids and Task.Dedup of deleted
 	// tasks can be used again.

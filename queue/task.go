@@ -288,6 +288,7 @@ type Info struct {
 	Draining  bool   // being carried out by Owner
 	Owner     string // credential of the last claim, or the process that carries the task out
 	Attempt   int    // number of claims
+	Epoch     int64  // number of leases of the task's decisions
 	Tries     int    // failed attempts to carry out the decision
 	Asks      int    // number of AskAgain calls
 	Priority  int

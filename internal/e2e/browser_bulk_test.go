@@ -18,7 +18,7 @@ func TestBrowserBulk(t *testing.T) {
 			s := newStation(t, true)
 			for n := 1; n <= 6; n++ {
 				id := s.enqueue(n, fmt.Sprintf("Crash number %d of <b>six</b>", n))
-				if err := s.q.Cancel(t.Context(), id, "somebody"); err != nil {
+				if err := s.q.Cancel(t.Context(), queue.Seen{ID: id}, "somebody"); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -43,7 +43,7 @@ func TestBrowserBulk(t *testing.T) {
 			// The page updates itself, and the checks stay.
 			b.run(chromedp.Click(chromedp.CSS(`#t-` + browserTask(2) + ` input[type="checkbox"]`)))
 			s.enqueue(7, "Crash number 7")
-			if err := s.q.Cancel(t.Context(), browserTask(7), "somebody"); err != nil {
+			if err := s.q.Cancel(t.Context(), queue.Seen{ID: browserTask(7)}, "somebody"); err != nil {
 				t.Fatal(err)
 			}
 			b.until(`document.getElementById("t-` + browserTask(7) + `")`)

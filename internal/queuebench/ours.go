@@ -91,8 +91,11 @@ func verbs(q queue.Queue, n int) []verb {
 		{"stats", n / 10, func(ctx context.Context, _ int) error { _, err := q.Stats(ctx); return err }},
 		{"list of 100", n / 10, func(ctx context.Context, _ int) error { _, err := q.List(ctx, queue.Filter{Limit: 100}); return err }},
 		{"inspect", n, func(ctx context.Context, i int) error { _, err := q.Inspect(ctx, claimed[i].ID); return err }},
-		{"cancel", n, func(ctx context.Context, i int) error { return q.Cancel(ctx, added[i], "bench") }},
-		{"retry", n, func(ctx context.Context, i int) error { _, err := q.Retry(ctx, added[i], "bench"); return err }},
+		{"cancel", n, func(ctx context.Context, i int) error { return q.Cancel(ctx, queue.Seen{ID: added[i]}, "bench") }},
+		{"retry", n, func(ctx context.Context, i int) error {
+			_, err := q.Retry(ctx, queue.Seen{ID: added[i]}, "bench")
+			return err
+		}},
 		{"purge of one", n, func(ctx context.Context, _ int) error { _, err := q.Purge(ctx, later, 1); return err }},
 	}
 }

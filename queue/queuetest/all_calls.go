@@ -76,13 +76,13 @@ func (a *allCalls) calls(q queue.Queue, n int) []func() error {
 		func() error { return a.drain(q, n) },
 		func() error { _, err := q.RequeueStale(ctx, queue.Limits{Claims: 3, Drains: 2}); return err },
 		func() error { _, err := q.ExtendClaims(ctx, 3*time.Second); return err },
-		func() error { _, err := q.Retry(ctx, name(n*11), "person"); return err },
-		func() error { _, err := q.AskAgain(ctx, name(n*13), "person", "why"); return err },
+		func() error { _, err := q.Retry(ctx, queue.Seen{ID: name(n * 11)}, "person"); return err },
+		func() error { _, err := q.AskAgain(ctx, queue.Seen{ID: name(n * 13)}, "person", "why"); return err },
 		func() error {
 			if n%4 > 0 {
 				return nil
 			}
-			return q.Cancel(ctx, name(n*5), "person")
+			return q.Cancel(ctx, queue.Seen{ID: name(n * 5)}, "person")
 		},
 		func() error {
 			purged, err := q.Purge(ctx, a.Clock.Now().Add(-10*time.Second), 4)

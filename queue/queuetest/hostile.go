@@ -52,8 +52,8 @@ func hostileTexts(s *store) {
 			s.Fatalf("%.20q: LeaseDecisions: got %d, %v", text, len(list), err)
 		}
 		s.ok("ReleaseLease", s.B.ReleaseLease(ctx, list[0].Lease, queue.Postponement{Reason: text}))
-		s.ok("Cancel", s.B.Cancel(ctx, t.ID, text))
-		_, err = s.B.Retry(ctx, t.ID, text)
+		s.ok("Cancel", s.B.Cancel(ctx, queue.Seen{ID: t.ID}, text))
+		_, err = s.B.Retry(ctx, queue.Seen{ID: t.ID}, text)
 		s.ok("Retry", err)
 		s.Play("drain -> %d", i+1)
 		s.ok("Fail", s.B.Fail(ctx, s.LeaseOf(i+1), text, []byte(text)))
@@ -89,9 +89,9 @@ func hostileLookups(s *store) {
 		s.fails("ReleaseLease", s.A.ReleaseLease(ctx, lease, queue.Postponement{}), queue.ErrLost)
 		_, err = s.A.Inspect(ctx, text)
 		s.fails("Inspect", err, queue.ErrNotFound)
-		_, err = s.A.Retry(ctx, text, "person")
+		_, err = s.A.Retry(ctx, queue.Seen{ID: text}, "person")
 		s.fails("Retry", err, queue.ErrNotFound)
-		s.fails("Cancel", s.A.Cancel(ctx, text, "person"), queue.ErrNotFound)
+		s.fails("Cancel", s.A.Cancel(ctx, queue.Seen{ID: text}, "person"), queue.ErrNotFound)
 		for _, f := range []queue.Filter{{Agent: text}, {Repo: text}, {State: queue.State(text)}, {ID: text}, {Title: "x" + text}, {Reason: text}} {
 			if list, err := s.B.List(ctx, f); err != nil || len(list) > 0 {
 				s.Errorf("List: got %d, %v, want none", len(list), err)
@@ -163,9 +163,9 @@ func cancelled(s *store) {
 		"Backlog":      func() error { _, err := q.Backlog(ctx, 1); return err },
 		"List":         func() error { _, err := q.List(ctx, queue.Filter{}); return err },
 		"Inspect":      func() error { _, err := q.Inspect(ctx, script.ID(1)); return err },
-		"Retry":        func() error { _, err := q.Retry(ctx, script.ID(1), ""); return err },
-		"AskAgain":     func() error { _, err := q.AskAgain(ctx, script.ID(1), "", ""); return err },
-		"Cancel":       func() error { return q.Cancel(ctx, script.ID(1), "") },
+		"Retry":        func() error { _, err := q.Retry(ctx, queue.Seen{ID: script.ID(1)}, ""); return err },
+		"AskAgain":     func() error { _, err := q.AskAgain(ctx, queue.Seen{ID: script.ID(1)}, "", ""); return err },
+		"Cancel":       func() error { return q.Cancel(ctx, queue.Seen{ID: script.ID(1)}, "") },
 		"Purge":        func() error { _, err := q.Purge(ctx, s.Clock.Now(), 1); return err },
 	}
 	for name, call := range calls {

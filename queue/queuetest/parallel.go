@@ -333,7 +333,7 @@ func parallelBehind(s *store) {
 		func(q queue.Queue, h queue.Lease) error { return q.MarkDone(ctx, h, []byte("{}")) },
 		func(q queue.Queue, h queue.Lease) error { return q.Fail(ctx, h, "why", nil) },
 		func(q queue.Queue, h queue.Lease) error {
-			return errors.Join(q.ReleaseLease(ctx, h, queue.Postponement{}), q.Cancel(ctx, h.ID, "person"))
+			return errors.Join(q.ReleaseLease(ctx, h, queue.Postponement{}), q.Cancel(ctx, queue.Seen{ID: h.ID}, "person"))
 		},
 		func(q queue.Queue, _ queue.Lease) error {
 			for { // RequeueStale skips tasks that another caller is changing
@@ -365,7 +365,7 @@ func parallelBehind(s *store) {
 			c, err := s.tryClaim(s.A)
 			s.ok("ClaimNext", err)
 			s.Play("idle")
-			s.ok("Cancel", s.A.Cancel(ctx, c.ID, "person"))
+			s.ok("Cancel", s.A.Cancel(ctx, queue.Seen{ID: c.ID}, "person"))
 		}
 		s.Play("idle")
 	}
@@ -386,7 +386,7 @@ func parallelBehindTwo(s *store) {
 			if i == 0 {
 				return "", q.MarkDone(s.Context(), s.LeaseOf(a), []byte("{}"))
 			}
-			return "", q.Cancel(s.Context(), script.ID(b), "person")
+			return "", q.Cancel(s.Context(), queue.Seen{ID: script.ID(b)}, "person")
 		})
 		s.Play("released %[1]d\ncancel %[1]d", next)
 	}

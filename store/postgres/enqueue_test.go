@@ -27,7 +27,7 @@ func TestDuplicatePurged(t *testing.T) {
 	if _, err := s.Queue().Enqueue(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Queue().Cancel(t.Context(), "1", "test"); err != nil {
+	if err := s.Queue().Cancel(t.Context(), queue.Seen{ID: "1"}, "test"); err != nil {
 		t.Fatal(err)
 	}
 	other := s.Between(func() {

@@ -36,7 +36,7 @@ func TestBehindMissed(t *testing.T) {
 	if _, err := s.engine.pool.Exec(t.Context(), "UPDATE task SET followed = 0"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Queue().Cancel(t.Context(), "first", "person"); err != nil {
+	if err := s.Queue().Cancel(t.Context(), queue.Seen{ID: "first"}, "person"); err != nil {
 		t.Fatal(err)
 	}
 	if c, err := claim(); err == nil {

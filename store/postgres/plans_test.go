@@ -172,7 +172,7 @@ func record(t *testing.T, s *Store, rec *recorder) {
 			return enqueue(ctx, s, queue.Task{ID: "5", Agent: agent, Repo: "o/r", Issue: 2, Coalesce: true, Join: refuse})
 		}},
 		{"Cancel, ahead", func() error {
-			return errors.Join(s.Queue().Cancel(ctx, "2", "person"), s.Queue().Cancel(ctx, "4", "person"))
+			return errors.Join(s.Queue().Cancel(ctx, queue.Seen{ID: "2"}, "person"), s.Queue().Cancel(ctx, queue.Seen{ID: "4"}, "person"))
 		}},
 		{"List, of an issue", func() error { _, err := s.Queue().List(ctx, queue.Filter{Repo: "o/r", Issue: 3}); return err }},
 		{"List, of a repository", func() error { _, err := s.Queue().List(ctx, queue.Filter{Repo: "o/r"}); return err }},
@@ -188,8 +188,8 @@ func record(t *testing.T, s *Store, rec *recorder) {
 			return err
 		}},
 		{"Inspect", func() error { _, err := s.Queue().Inspect(ctx, "2"); return err }},
-		{"Retry", func() error { _, err := s.Queue().Retry(ctx, "2", "person"); return err }},
-		{"AskAgain", func() error { _, err := s.Queue().AskAgain(ctx, "4", "person", "why"); return err }},
+		{"Retry", func() error { _, err := s.Queue().Retry(ctx, queue.Seen{ID: "2"}, "person"); return err }},
+		{"AskAgain", func() error { _, err := s.Queue().AskAgain(ctx, queue.Seen{ID: "4"}, "person", "why"); return err }},
 		{"TakeSlot", func() error {
 			_, _, err := s.Slots().TakeSlot(ctx, queue.SlotRequest{Identity: "bot", PerMinute: 80, PerHour: 500})
 			return err

@@ -242,7 +242,7 @@ func TestPurgeAfterSetting(t *testing.T) {
 	for _, by := range []time.Duration{90 * 24 * time.Hour, -90 * 24 * time.Hour} {
 		d := noon()
 		s := d.claimed(t, filepath.Join(t.TempDir(), "foreman.db"))
-		if err := s.Queue().Cancel(t.Context(), dayTask, "test"); err != nil {
+		if err := s.Queue().Cancel(t.Context(), queue.Seen{ID: dayTask}, "test"); err != nil {
 			t.Fatal(err)
 		}
 		d.set(by)

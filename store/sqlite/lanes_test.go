@@ -56,7 +56,7 @@ func TestBehindMissed(t *testing.T) {
 	clock := queuetest.NewClock()
 	s, c := behind(t, filepath.Join(t.TempDir(), "foreman.db"), clock)
 	change(t, s, "UPDATE task SET followed = 0")
-	if err := s.Queue().Cancel(t.Context(), c.ID, "person"); err != nil {
+	if err := s.Queue().Cancel(t.Context(), queue.Seen{ID: c.ID}, "person"); err != nil {
 		t.Fatal(err)
 	}
 	claim := func() (queue.Claim, error) {

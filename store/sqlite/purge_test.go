@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
@@ -19,7 +20,7 @@ func TestPurgeShrinks(t *testing.T) {
 		if _, err := s.Queue().Enqueue(t.Context(), filler(id)); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Queue().Cancel(t.Context(), id, "test"); err != nil {
+		if err := s.Queue().Cancel(t.Context(), queue.Seen{ID: id}, "test"); err != nil {
 			t.Fatal(err)
 		}
 	}

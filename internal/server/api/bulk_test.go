@@ -19,11 +19,11 @@ type failing struct {
 	left atomic.Int32
 }
 
-func (f *failing) Cancel(ctx context.Context, id, by string) error {
+func (f *failing) Cancel(ctx context.Context, t queue.Seen, by string) error {
 	if f.left.Add(-1) < 0 {
 		return queue.ErrUnavailable
 	}
-	return f.Queue.Cancel(ctx, id, by)
+	return f.Queue.Cancel(ctx, t, by)
 }
 
 // TestBulkInterrupted checks that an act which the store interrupts answers with what was done, and where to

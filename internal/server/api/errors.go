@@ -88,6 +88,8 @@ func errorOf(err error) *response.Error {
 		return &response.Error{Status: http.StatusConflict, Detail: "the claim is lost: the task was claimed again, or is no longer claimed"}
 	case errors.Is(err, queue.ErrNotFound):
 		return &response.Error{Status: http.StatusNotFound, Detail: "there is no such task"}
+	case errors.Is(err, queue.ErrChanged):
+		return &response.Error{Status: http.StatusConflict, Detail: queue.ErrChanged.Error()}
 	case errors.Is(err, queue.ErrState):
 		return &response.Error{Status: http.StatusConflict, Detail: "the state of the task does not allow that"}
 	}

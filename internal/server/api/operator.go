@@ -5,16 +5,17 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/budget"
+	"github.com/org/foreman-action/internal/server/bulk"
 	"github.com/org/foreman-action/internal/server/drain"
 	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/internal/server/request"
 	"github.com/org/foreman-action/internal/server/response"
+	"github.com/org/foreman-action/internal/server/taskjson"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -98,37 +99,41 @@ func (h *operatorHandler) calls(w http.ResponseWriter, r *http.Request, _ access
 	return nil
 }
 
-// A change is an operation by an operator on a task.
-type change struct {
-	verb string // name in the log, and with hyphens in metrics
-	do   func(ctx context.Context, id, by string) (queue.State, error)
-}
-
-func (h *operatorHandler) retry(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
-	return h.apply(w, r, caller, change{"retry", h.queue.Retry})
-}
-
-// askAgain queues a task for its agent again. The body, which may be empty, contains a reason.
-func (h *operatorHandler) askAgain(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
-	body, err := request.ReadOptionalObject(w, r, request.MaxSmall)
-	if err != nil {
-		return err
-	}
-	var reason string
-	if _, ok := body.Fields["reason"]; ok {
-		if reason, err = body.Text("reason"); err != nil {
+// change returns the handler that changes the task in the path. The body, which may be empty, contains the
+// version of the task that the operator saw and, to ask again, a reason.
+func (h *operatorHandler) change(verb bulk.Verb) func(http.ResponseWriter, *http.Request, access.Caller) error {
+	return func(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
+		body, err := request.ReadOptionalObject(w, r, request.MaxSmall)
+		if err != nil {
 			return err
 		}
+		text := func(key string) (string, error) {
+			if _, ok := body.Fields[key]; !ok {
+				return "", nil
+			}
+			return body.Text(key)
+		}
+		version, err := text("version")
+		if err != nil {
+			return err
+		}
+		act := bulk.Act{Verb: verb, By: cmp.Or(caller.Name, "somebody on this machine")}
+		if act.Reason, err = text("reason"); err != nil {
+			return err
+		}
+		t, err := taskjson.Seen(r.PathValue("id"), version)
+		if err != nil {
+			return unprocessable(err)
+		}
+		state, err := act.Change(r.Context(), h.queue, t)
+		h.observe.Report(observe.Observation{Event: observe.OperatorChanged, Status: string(verb), N: 1, Err: err})
+		if err != nil {
+			return err
+		}
+		h.log.LogAttrs(r.Context(), slog.LevelInfo, "task changed by an operator", slog.String("task", logText(t.ID)), slog.String("verb", string(verb)), slog.String("state", string(state)), slog.String("by", act.By))
+		response.JSON(w, r, http.StatusOK, map[string]string{"task_id": t.ID, "state": string(state)})
+		return nil
 	}
-	return h.apply(w, r, caller, change{"ask again", func(ctx context.Context, id, by string) (queue.State, error) {
-		return h.queue.AskAgain(ctx, id, by, reason)
-	}})
-}
-
-func (h *operatorHandler) cancel(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
-	return h.apply(w, r, caller, change{"cancel", func(ctx context.Context, id, by string) (queue.State, error) {
-		return queue.Failed, h.queue.Cancel(ctx, id, by)
-	}})
 }
 
 // reload makes the server read its configuration again. The server answers before it restarts its
@@ -143,18 +148,5 @@ func (h *operatorHandler) reload(w http.ResponseWriter, r *http.Request, caller 
 	}
 	h.log.LogAttrs(r.Context(), slog.LevelInfo, "an operator requested a reload", slog.String("by", cmp.Or(caller.Name, "somebody on this machine")))
 	response.JSON(w, r, http.StatusAccepted, map[string]any{"reloading": true, "unchanged": unchanged})
-	return nil
-}
-
-// apply changes the task in the path, and answers with its state.
-func (h *operatorHandler) apply(w http.ResponseWriter, r *http.Request, caller access.Caller, c change) error {
-	id, by := r.PathValue("id"), cmp.Or(caller.Name, "somebody on this machine")
-	state, err := c.do(r.Context(), id, by)
-	h.observe.Report(observe.Observation{Event: observe.OperatorChanged, Status: strings.ReplaceAll(c.verb, " ", "-"), N: 1, Err: err})
-	if err != nil {
-		return err
-	}
-	h.log.LogAttrs(r.Context(), slog.LevelInfo, "task changed by an operator", slog.String("task", logText(id)), slog.String("verb", c.verb), slog.String("state", string(state)), slog.String("by", by))
-	response.JSON(w, r, http.StatusOK, map[string]string{"task_id": id, "state": string(state)})
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/bulk"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/response"
 )
@@ -42,9 +43,9 @@ func (h handlers) routes() map[string]route {
 		"GET /queue/tasks":                 {access.Operators, h.operators.list},
 		"GET /queue/count":                 {access.Operators, h.operators.count},
 		"POST /queue/bulk":                 {access.Operators, h.operators.bulk},
-		"POST /queue/tasks/{id}/retry":     {access.Operators, h.operators.retry},
-		"POST /queue/tasks/{id}/ask-again": {access.Operators, h.operators.askAgain},
-		"POST /queue/tasks/{id}/cancel":    {access.Operators, h.operators.cancel},
+		"POST /queue/tasks/{id}/retry":     {access.Operators, h.operators.change(bulk.Retry)},
+		"POST /queue/tasks/{id}/ask-again": {access.Operators, h.operators.change(bulk.AskAgain)},
+		"POST /queue/tasks/{id}/cancel":    {access.Operators, h.operators.change(bulk.Cancel)},
 		"GET /queue/history":               {access.Operators, h.history.series},
 		"GET /queue/export":                {access.Operators, h.history.export},
 		"GET /server/budget":               {access.Operators, h.operators.calls},

@@ -16,6 +16,7 @@ import (
 	"github.com/org/foreman-action/internal/server/request"
 	"github.com/org/foreman-action/internal/server/response"
 	"github.com/org/foreman-action/internal/server/taskjson"
+	"github.com/org/foreman-action/queue"
 )
 
 // A taskList is the answer to GET /queue/tasks.
@@ -46,8 +47,9 @@ type dryRun struct {
 // A bulkResult is the answer to POST /queue/bulk.
 type bulkResult struct {
 	Changed  int           `json:"changed"`
-	Skipped  int           `json:"skipped"` // tasks whose state no longer allowed it
+	Skipped  int           `json:"skipped"` // tasks that have changed, or whose state does not allow it
 	Failed   int           `json:"failed"`
+	Skips    []bulkFailure `json:"skips"`    // the first skipped tasks
 	Failures []bulkFailure `json:"failures"` // the first failed tasks
 	// Next is the field "before" with which the act continues; null: it is complete.
 	Next *int64 `json:"next"`
@@ -88,9 +90,13 @@ func (h *operatorHandler) count(w http.ResponseWriter, r *http.Request, _ access
 	return nil
 }
 
+// maxBulk is the size of the largest body of a bulk act: the versions and the ids of bulk.MaxTasks tasks, which
+// are UUIDs.
+const maxBulk = 4 * request.MaxSmall
+
 // bulk changes the tasks that match a filter, or counts them.
 func (h *operatorHandler) bulk(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
-	body, err := request.ReadOperatorObject(w, r, request.MaxSmall)
+	body, err := request.ReadOperatorObject(w, r, maxBulk)
 	if err != nil {
 		return err
 	}
@@ -115,15 +121,21 @@ func (h *operatorHandler) bulk(w http.ResponseWriter, r *http.Request, caller ac
 	if err != nil && result.Changed == 0 {
 		return err
 	}
-	out := bulkResult{Changed: result.Changed, Skipped: result.Skipped, Failed: result.Failed, Failures: []bulkFailure{}, Next: optional(result.Next)}
-	for _, f := range result.Failures {
-		out.Failures = append(out.Failures, bulkFailure{f.ID, errorOf(f.Err).Detail})
-	}
+	out := bulkResult{Changed: result.Changed, Skipped: result.Skipped, Failed: result.Failed, Skips: failures(result.Skips), Failures: failures(result.Failures), Next: optional(result.Next)}
 	if err != nil { // the caller must learn what was done
 		out.Error = errorOf(err).Detail
 	}
 	response.JSON(w, r, http.StatusOK, out)
 	return nil
+}
+
+// failures returns the tasks that were not changed, with the answer to a request for each alone; never nil.
+func failures(list []bulk.Failure) []bulkFailure {
+	out := make([]bulkFailure, 0, len(list))
+	for _, f := range list {
+		out = append(out, bulkFailure{f.ID, errorOf(f.Err).Detail})
+	}
+	return out
 }
 
 // act returns the act that a body describes, and whether it is a dry run.
@@ -132,10 +144,14 @@ func (h *operatorHandler) act(body request.Object) (a bulk.Act, dry bool, err er
 		Verb   bulk.Verb                  `json:"verb"`
 		Filter map[string]json.RawMessage `json:"filter"`
 		IDs    []string                   `json:"ids"`
-		Reason string                     `json:"reason"`
-		Limit  *int                       `json:"limit"` // nil: as many as one answer allows
-		Before int64                      `json:"before"`
-		DryRun bool                       `json:"dry_run"`
+		Tasks  []struct {
+			ID      string `json:"task_id"`
+			Version string `json:"version"` // as the sender saw the task; empty: any
+		} `json:"tasks"`
+		Reason string `json:"reason"`
+		Limit  *int   `json:"limit"` // nil: as many as one answer allows
+		Before int64  `json:"before"`
+		DryRun bool   `json:"dry_run"`
 	}
 	if err := decodeStrict(body.Data, &in); err != nil {
 		return a, false, err
@@ -152,7 +168,20 @@ func (h *operatorHandler) act(body request.Object) (a bulk.Act, dry bool, err er
 		}
 		v.Set(key, text)
 	}
-	a = bulk.Act{Verb: in.Verb, IDs: in.IDs, Reason: in.Reason}
+	a = bulk.Act{Verb: in.Verb, Reason: in.Reason}
+	if in.IDs != nil || in.Tasks != nil {
+		a.Tasks = []queue.Seen{}
+	}
+	for _, id := range in.IDs {
+		a.Tasks = append(a.Tasks, queue.Seen{ID: id})
+	}
+	for _, t := range in.Tasks {
+		seen, err := taskjson.Seen(t.ID, t.Version)
+		if err != nil {
+			return a, false, fmt.Errorf("tasks: %w", err)
+		}
+		a.Tasks = append(a.Tasks, seen)
+	}
 	if in.Limit != nil {
 		a.Limit = *in.Limit
 	}
@@ -163,10 +192,10 @@ func (h *operatorHandler) act(body request.Object) (a bulk.Act, dry bool, err er
 		return a, false, errors.New("filter: before and limit are fields beside the filter")
 	}
 	switch {
-	case in.Filter == nil && in.IDs == nil:
-		return a, false, errors.New("want a filter or ids")
-	case in.IDs != nil && (in.Filter != nil || in.DryRun):
-		return a, false, errors.New("with ids, there is no filter and no dry_run")
+	case in.Filter == nil && a.Tasks == nil:
+		return a, false, errors.New("want a filter, tasks or ids")
+	case a.Tasks != nil && (in.Filter != nil || in.DryRun):
+		return a, false, errors.New("with tasks or ids, there is no filter and no dry_run")
 	case in.Limit != nil && a.Limit < 1:
 		return a, false, fmt.Errorf("limit: want 1 or more, got %d", a.Limit)
 	case in.Before < 0:

@@ -479,7 +479,7 @@ func TestLoneTask(t *testing.T) {
 				p.is(0, nil)
 				p.takes = 0
 				r.host.set("agent:9001", p.serve)
-				if _, err := r.q.Retry(r.t.Context(), id(1), "ada"); err != nil {
+				if _, err := r.q.Retry(r.t.Context(), queue.Seen{ID: id(1)}, "ada"); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(30 * time.Minute)

@@ -16,7 +16,7 @@ import (
 // ask requests another decision on an issue's task, and sends the agent's new decision.
 func (r *rig) ask(issue int, actions ...string) {
 	r.t.Helper()
-	if _, err := r.q.AskAgain(r.t.Context(), id(issue), "ada", "the prompt was fixed"); err != nil {
+	if _, err := r.q.AskAgain(r.t.Context(), queue.Seen{ID: id(issue)}, "ada", "the prompt was fixed"); err != nil {
 		r.t.Fatal(err)
 	}
 	if task, _ := r.claim(time.Hour); task != id(issue) {

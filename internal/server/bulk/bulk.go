@@ -52,16 +52,15 @@ const MaxTasks = 1000
 // parallel is how many tasks are changed at the same time, so that they share transactions.
 const parallel = 16
 
-// maxFailures limits the tasks that a Result names.
-const maxFailures = 10
+// maxNamed limits the skipped tasks, and the failed ones, that a Result names.
+const maxNamed = 10
 
 // A Queue has the calls of queue.Queue that a bulk act makes.
 type Queue interface {
 	Search(ctx context.Context, f queue.Filter) (queue.Page, error)
-	Inspect(ctx context.Context, id string) (queue.Details, error)
-	Retry(ctx context.Context, id, by string) (queue.State, error)
-	AskAgain(ctx context.Context, id, by, reason string) (queue.State, error)
-	Cancel(ctx context.Context, id, by string) error
+	Retry(ctx context.Context, t queue.Seen, by string) (queue.State, error)
+	AskAgain(ctx context.Context, t queue.Seen, by, reason string) (queue.State, error)
+	Cancel(ctx context.Context, t queue.Seen, by string) error
 	ReleaseClaim(ctx context.Context, ref queue.Ref, wait time.Duration) error
 }
 
@@ -71,9 +70,9 @@ type Act struct {
 	// Filter selects the tasks. Its State must be one of Verb.States; empty: the first of them, except
 	// that Cancel needs a state. Before is the Next of the last result. Limit has no meaning.
 	Filter queue.Filter
-	// IDs are the ids of the only tasks to change; at most MaxTasks. Nil: those of Filter, which has no
-	// meaning otherwise.
-	IDs    []string
+	// Tasks are the only tasks to change, as the caller saw them; at most MaxTasks. Nil: those of Filter,
+	// which has no meaning otherwise.
+	Tasks  []queue.Seen
 	Limit  int    // maximum number of tasks to change or to skip, at most MaxTasks; 0 means MaxTasks
 	By     string // who changes the tasks; for their logs
 	Reason string // of AskAgain; for the log of each task
@@ -85,11 +84,11 @@ func Bounded(ctx context.Context, q Queue, f queue.Filter) (queue.Filter, error)
 	if f.Before != 0 {
 		return f, nil
 	}
-	newest, err := q.Search(ctx, queue.Filter{Limit: 1})
+	last, err := q.Search(ctx, queue.Filter{Limit: 1})
 	if err != nil {
 		return f, err
 	}
-	for _, t := range newest.Tasks {
+	for _, t := range last.Tasks {
 		f.Before = t.Seq + 1
 	}
 	return f, nil
@@ -98,15 +97,15 @@ func Bounded(ctx context.Context, q Queue, f queue.Filter) (queue.Filter, error)
 // A Result is the result of an act.
 type Result struct {
 	Changed int // tasks that were changed
-	Skipped int // tasks whose state no longer allowed it, or that were purged
+	Skipped int // tasks that have changed, whose state does not allow it, or that were purged
 	Failed  int // tasks that could not be changed
-	// Failures are the first failed tasks with their errors.
-	Failures []Failure
+	// Skips and Failures are the first skipped and failed tasks with their errors.
+	Skips, Failures []Failure
 	// Next is the Filter.Before with which the act continues; 0: there are no more tasks.
 	Next int64
 }
 
-// A Failure is a task that could not be changed.
+// A Failure is a task that was not changed.
 type Failure struct {
 	ID  string
 	Err error
@@ -115,8 +114,13 @@ type Failure struct {
 // Add adds the numbers of the next part of an act, and continues with its Next.
 func (r Result) Add(next Result) Result {
 	r.Changed, r.Skipped, r.Failed, r.Next = r.Changed+next.Changed, r.Skipped+next.Skipped, r.Failed+next.Failed, next.Next
-	r.Failures = append(slices.Clone(r.Failures), next.Failures[:min(len(next.Failures), maxFailures-len(r.Failures))]...)
+	r.Skips, r.Failures = first(r.Skips, next.Skips), first(r.Failures, next.Failures)
 	return r
+}
+
+// first returns the first maxNamed elements of both lists.
+func first(list, more []Failure) []Failure {
+	return append(slices.Clone(list), more[:min(len(more), maxNamed-len(list))]...)
 }
 
 // Check returns the act with its defaults, or why it is invalid.
@@ -125,11 +129,11 @@ func (a Act) Check() (Act, error) {
 	if states == nil {
 		return a, fmt.Errorf("want one of the verbs %s, got %q", names(verbs()), string(a.Verb))
 	}
-	if a.Limit < 0 || a.Limit > MaxTasks || len(a.IDs) > MaxTasks {
+	if a.Limit < 0 || a.Limit > MaxTasks || len(a.Tasks) > MaxTasks {
 		return a, fmt.Errorf("want a limit of at most %d tasks", MaxTasks)
 	}
 	a.Limit = cmp.Or(a.Limit, MaxTasks)
-	if a.IDs != nil {
+	if a.Tasks != nil {
 		return a, nil
 	}
 	if a.Filter.State == "" && a.Verb != Cancel {
@@ -158,12 +162,8 @@ func Run(ctx context.Context, q Queue, a Act) (Result, error) {
 		return Result{}, err
 	}
 	r := runner{Act: a, queue: q}
-	if a.IDs != nil {
-		list, err := r.named(ctx)
-		if err != nil {
-			return Result{}, err
-		}
-		_, err = r.change(ctx, list)
+	if a.Tasks != nil {
+		_, err = r.change(ctx, a.Tasks)
 		return r.result, err
 	}
 	f := a.Filter
@@ -171,10 +171,14 @@ func Run(ctx context.Context, q Queue, a Act) (Result, error) {
 		f.Limit = min(left, 200) // progress can be counted, and a stopped act loses little
 		page, err := q.Search(ctx, f)
 		if err != nil {
-			r.result.Next = cmp.Or(f.Before, first)
+			r.result.Next = cmp.Or(f.Before, newest)
 			return r.result, err
 		}
-		done, err := r.change(ctx, page.Tasks)
+		var list []queue.Seen
+		for _, t := range page.Tasks {
+			list = append(list, t.Seen())
+		}
+		done, err := r.change(ctx, list)
 		if done < len(page.Tasks) {
 			r.result.Next = page.Tasks[done].Seq + 1
 			return r.result, err
@@ -188,8 +192,8 @@ func Run(ctx context.Context, q Queue, a Act) (Result, error) {
 	return r.result, nil
 }
 
-// first is the Filter.Before of the newest task.
-const first = 1 << 62
+// newest is the Filter.Before of the newest task.
+const newest = 1 << 62
 
 // A runner is the state of Run.
 type runner struct {
@@ -201,27 +205,10 @@ type runner struct {
 	halt   error // why the act stops; nil: it goes on
 }
 
-// named returns the tasks with the ids of the act. It counts unknown ones as skipped.
-func (r *runner) named(ctx context.Context) ([]queue.Info, error) {
-	var list []queue.Info
-	for _, id := range r.IDs {
-		d, err := r.queue.Inspect(ctx, id)
-		switch {
-		case errors.Is(err, queue.ErrNotFound):
-			r.result.Skipped++
-		case err != nil:
-			return nil, err
-		default:
-			list = append(list, d.Info)
-		}
-	}
-	return list, nil
-}
-
 // change changes tasks in their order, several at the same time. It stops if the context ends or the
 // queue is unavailable. Then done is the number of tasks before the first one that was not changed;
 // some after it may be changed.
-func (r *runner) change(ctx context.Context, list []queue.Info) (done int, err error) {
+func (r *runner) change(ctx context.Context, list []queue.Seen) (done int, err error) {
 	var group sync.WaitGroup
 	permits := make(chan struct{}, parallel)
 	left := make([]bool, len(list)) // whether each task was left unchanged by a stop
@@ -232,7 +219,8 @@ func (r *runner) change(ctx context.Context, list []queue.Info) (done int, err e
 		}
 		group.Go(func() {
 			defer func() { <-permits }()
-			left[i] = !r.count(ctx, t.ID, r.one(ctx, t))
+			_, err := r.Change(ctx, r.queue, t)
+			left[i] = !r.count(ctx, t.ID, err)
 		})
 	}
 	group.Wait()
@@ -256,40 +244,55 @@ func (r *runner) count(ctx context.Context, id string, err error) bool {
 	switch {
 	case err == nil:
 		r.result.Changed++
-	case errors.Is(err, queue.ErrState), errors.Is(err, queue.ErrNotFound), errors.Is(err, queue.ErrLost):
+	case Skips(err):
 		r.result.Skipped++
+		r.result.Skips = first(r.result.Skips, []Failure{{id, err}})
 	case ctx.Err() != nil || errors.Is(err, queue.ErrUnavailable):
 		r.halt = cmp.Or(r.halt, err)
 		return false
 	default:
 		r.result.Failed++
-		if len(r.result.Failures) < maxFailures {
-			r.result.Failures = append(r.result.Failures, Failure{id, err})
-		}
+		r.result.Failures = first(r.result.Failures, []Failure{{id, err}})
 	}
 	return true
 }
 
-// one changes one task, unless its state has changed since it was listed: an agent may have decided on
-// it in the meantime, and the decision must not be lost.
-func (r *runner) one(ctx context.Context, t queue.Info) error {
-	now, err := r.queue.Inspect(ctx, t.ID)
+// Skips reports whether an error of the queue means that a task is not one to change any more.
+func Skips(err error) bool {
+	return errors.Is(err, queue.ErrChanged) || errors.Is(err, queue.ErrState) || errors.Is(err, queue.ErrNotFound) || errors.Is(err, queue.ErrLost)
+}
+
+// Why returns the reason for which a task was skipped, for people.
+func Why(err error) string {
 	switch {
-	case err != nil:
-		return err
-	case now.State != t.State:
-		return queue.ErrState
+	case errors.Is(err, queue.ErrChanged):
+		return "it has changed meanwhile"
+	case errors.Is(err, queue.ErrNotFound):
+		return "it does not exist; it may have been purged"
+	case errors.Is(err, queue.ErrLost):
+		return "the claim has ended"
 	}
-	switch r.Verb {
+	return "its state does not allow it"
+}
+
+// Change changes one task, unless it has changed since the caller saw it: an agent may have decided on it
+// in the meantime, and the decision must not be lost. It returns the new state. a.Filter and a.Tasks have
+// no meaning. Errors: those of the queue, after which the state has no meaning.
+func (a Act) Change(ctx context.Context, q Queue, t queue.Seen) (queue.State, error) {
+	switch a.Verb {
 	case Retry:
-		_, err = r.queue.Retry(ctx, t.ID, r.By)
+		return q.Retry(ctx, t, a.By)
 	case AskAgain:
-		_, err = r.queue.AskAgain(ctx, t.ID, r.By, r.Reason)
+		return q.AskAgain(ctx, t, a.By, a.Reason)
 	case Cancel:
-		err = r.queue.Cancel(ctx, t.ID, r.By)
+		return queue.Failed, q.Cancel(ctx, t, a.By)
 	case Release:
-		// A later claim by another agent is not ended.
-		err = r.queue.ReleaseClaim(ctx, queue.Ref{ID: t.ID, Attempt: t.Attempt}, 0)
+		if t.State != "" && t.State != queue.Claimed {
+			return "", fmt.Errorf("%w: it was %s", queue.ErrState, t.State)
+		}
+		// The attempt identifies the claim: a later one, by this agent or another, is not ended.
+		return queue.Pending, q.ReleaseClaim(ctx, queue.Ref{ID: t.ID, Attempt: t.Attempt}, 0)
 	}
-	return err
+	_, err := a.Check()
+	return "", err
 }

@@ -39,6 +39,9 @@ func (o Operator) Step(ctx context.Context, a Act) (Result, error) {
 			slog.String("verb", string(a.Verb)), slog.String("filter", sanitize.NamePart(filter.Values(a.Filter).Encode(), 300)),
 			slog.Int("changed", r.Changed), slog.Int("skipped", r.Skipped), slog.Int("failed", r.Failed), slog.String("by", a.By),
 		}
+		for _, f := range r.Skips[:min(len(r.Skips), 1)] {
+			attrs = append(attrs, slog.String("skipped_task", sanitize.NamePart(f.ID, 80)), slog.String("skipped_because", Why(f.Err)))
+		}
 		for _, f := range r.Failures[:min(len(r.Failures), 1)] {
 			attrs = append(attrs, slog.String("task", sanitize.NamePart(f.ID, 80)), slog.Any("error", f.Err))
 		}

@@ -6,9 +6,11 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/org/foreman-action/internal/server/bulk"
 	"github.com/org/foreman-action/internal/server/filter"
+	"github.com/org/foreman-action/internal/server/taskjson"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -18,7 +20,7 @@ type bulkPage struct {
 	Text   string
 	Notes  []string
 	Filter []fact   // the filter that selects the tasks
-	Tasks  []chosen // the chosen tasks; empty: those of the filter
+	Tasks  []chosen // the chosen tasks, or the first skipped ones; empty: those of the filter
 	Button string   // empty: there is nothing to confirm
 	Danger bool
 	Asks   bool   // it has a field for a reason
@@ -27,8 +29,11 @@ type bulkPage struct {
 	Back   string // address of the list
 }
 
-// A chosen task was selected in the list.
-type chosen struct{ ID, URL string }
+// A chosen task was selected in the list, or was skipped.
+type chosen struct {
+	ID, URL string
+	State   string // as the operator saw it, or why it was skipped; may be empty
+}
 
 // The values of the form's field "which".
 const (
@@ -84,14 +89,15 @@ func (d *Dashboard) bulk(w http.ResponseWriter, r *http.Request) {
 // act returns the act of a form, and the query of the list from which it comes.
 func (d *Dashboard) act(form url.Values) (a bulk.Act, query url.Values, err error) {
 	a = bulk.Act{Verb: bulk.Verb(form.Get("verb")), Reason: form.Get("reason")}
+	var chosen []string
 	if query, err = url.ParseQuery(form.Get("filter")); err != nil {
 		return a, nil, errors.New("the filter cannot be read")
 	}
 	switch form.Get("which") {
 	case whichChecked:
-		a.IDs = form["task"]
+		chosen = form["task"]
 	case whichPage:
-		a.IDs = form["page"]
+		chosen = form["page"]
 	case whichFilter:
 		filter.WithoutEmpty(query) // the empty fields of a form
 		if a.Filter, err = d.filter.ParseAll(query); err != nil {
@@ -100,20 +106,40 @@ func (d *Dashboard) act(form url.Values) (a bulk.Act, query url.Values, err erro
 		a, err = a.Check()
 		return a, query, err
 	}
-	if len(a.IDs) == 0 {
+	if len(chosen) == 0 {
 		return a, nil, errors.New("no task was selected")
+	}
+	for _, key := range chosen {
+		t, err := parseKey(key)
+		if err != nil {
+			return a, nil, err
+		}
+		a.Tasks = append(a.Tasks, t)
 	}
 	a, err = a.Check()
 	return a, query, err
 }
 
+// formKey returns the value of a form that names a task, with its version as the operator sees it. No version
+// contains a space.
+func formKey(t queue.Seen) string { return taskjson.Version(t) + " " + t.ID }
+
+// parseKey returns the task that a value of formKey names. A value without a version is a mistake.
+func parseKey(key string) (queue.Seen, error) {
+	version, id, ok := strings.Cut(key, " ")
+	if !ok {
+		return queue.Seen{}, errors.New("a task has no version")
+	}
+	return taskjson.Seen(id, version)
+}
+
 // confirm returns the page that asks for a confirmation. Only tasks that exist now will be changed.
 func (d *Dashboard) confirm(ctx context.Context, a bulk.Act, query url.Values) (*bulkPage, error) {
 	p := newBulkPage(a, query)
-	if a.IDs != nil {
-		p.Title = verbName(a.Verb) + " " + plural(len(a.IDs), "task") + "?"
-		for _, id := range a.IDs[:min(len(a.IDs), maxChosen)] {
-			p.Tasks = append(p.Tasks, chosen{word(id), taskURL(id)})
+	if a.Tasks != nil {
+		p.Title = verbName(a.Verb) + " " + plural(len(a.Tasks), "task") + "?"
+		for _, t := range a.Tasks[:min(len(a.Tasks), maxChosen)] {
+			p.Tasks = append(p.Tasks, chosen{word(t.ID), taskURL(t.ID), stateName(t.State)})
 		}
 		return p, nil
 	}
@@ -154,10 +180,10 @@ func newBulkPage(a bulk.Act, query url.Values) *bulkPage {
 		}
 	}
 	p.Back = (&url.URL{Path: "/", RawQuery: back.Encode()}).RequestURI()
-	if a.IDs != nil {
+	if a.Tasks != nil {
 		p.Fields = append(p.Fields, fact{"which", whichChecked}, fact{"filter", query.Encode()})
-		for _, id := range a.IDs {
-			p.Fields = append(p.Fields, fact{"task", id})
+		for _, t := range a.Tasks {
+			p.Fields = append(p.Fields, fact{"task", formKey(t)})
 		}
 		return p
 	}
@@ -173,14 +199,17 @@ func newBulkPage(a bulk.Act, query url.Values) *bulkPage {
 
 // resultPage returns the page with the result of a step. err is why it stopped early.
 func resultPage(a bulk.Act, query url.Values, r bulk.Result, err error) *bulkPage {
-	if r.Next > 0 && a.IDs == nil {
+	if r.Next > 0 && a.Tasks == nil {
 		a.Filter.Before = r.Next
 	}
 	p := newBulkPage(a, query)
 	p.Title, p.Tasks = plural(r.Changed, "task")+" changed", nil
 	p.Text = verbName(a.Verb) + ": " + plural(r.Changed, "task") + "."
 	if r.Skipped > 0 {
-		p.Notes = append(p.Notes, plural(r.Skipped, "task was", "tasks were")+" skipped, because the state did not allow it.")
+		p.Notes = append(p.Notes, plural(r.Skipped, "task was", "tasks were")+" skipped, because they have changed or their state does not allow it.")
+		for _, f := range r.Skips {
+			p.Tasks = append(p.Tasks, chosen{word(f.ID), taskURL(f.ID), bulk.Why(f.Err)})
+		}
 	}
 	if r.Failed > 0 {
 		p.Notes = append(p.Notes, plural(r.Failed, "task", "tasks")+" could not be changed. See the log of the server for the cause.")

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/org/foreman-action/queue"
 )
@@ -30,7 +31,7 @@ func addFailed(t *testing.T, q queue.Queue, from, to int) {
 		if _, err := q.Enqueue(t.Context(), task); err != nil {
 			t.Fatal(err)
 		}
-		if err := q.Cancel(t.Context(), task.ID, "test"); err != nil {
+		if err := q.Cancel(t.Context(), queue.Seen{ID: task.ID}, "test"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,7 +80,7 @@ func TestBulk(t *testing.T) {
 		confirm, result         string
 		changed                 int // tasks that are not failed any more
 	}{
-		{"checked", "/", "checked", "retry", []string{"id-3", "id-59"}, "Retry 2 tasks?", "2 tasks changed", 2},
+		{"checked", "/", "checked", "retry", []string{"failed.0.0 id-3", "failed.0.0 id-59"}, "Retry 2 tasks?", "2 tasks changed", 2},
 		{"a page", "/", "page", "ask-again", nil, "Ask again about 50 tasks?", "50 tasks changed", 50},
 		{"another page", "/?before=11", "page", "retry", nil, "Retry 10 tasks?", "10 tasks changed", 10},
 		{"all", "/", "filter", "retry", nil, "Retry 60 tasks?", "60 tasks changed", 60},
@@ -112,6 +113,42 @@ func TestBulk(t *testing.T) {
 				t.Errorf("%d tasks were changed, want %d", n, tt.changed)
 			}
 		})
+	}
+}
+
+// TestBulkMeanwhile changes a task after an operator has checked it. The act must skip it and give the
+// reason.
+func TestBulkMeanwhile(t *testing.T) {
+	t.Parallel()
+	q := bulkQueue(t, 2)
+	d := serve(t, Options{Queue: q, Operators: ada})
+	form := fields(text(t, call{path: "/", auth: true}.do(t, d)))
+	form.Set("which", "page")
+	form.Set("verb", "ask-again")
+	confirm := submit(t, d, form, 200)
+	if !strings.Contains(confirm, `id-1</a>, failed</li>`) {
+		t.Errorf("the state is missing:\n%s", confirm)
+	}
+	if _, err := q.Retry(t.Context(), queue.Seen{ID: "id-1"}, "bob"); err != nil {
+		t.Fatal(err)
+	}
+	c, err := q.ClaimNext(t.Context(), "http://a", queue.ClaimOptions{Lease: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := q.FailClaim(t.Context(), queue.Ref{ID: c.ID, Attempt: c.Attempt}, "no"); err != nil { // it is failed again
+		t.Fatal(err)
+	}
+	result := submit(t, d, fields(confirm), 200)
+	if title1(t, result) != "1 task changed" || !strings.Contains(result, `id-1</a>, it has changed meanwhile</li>`) {
+		t.Errorf("got\n%s", result)
+	}
+	if got, err := q.Inspect(t.Context(), "id-1"); err != nil || got.State != queue.Failed || got.Asks != 0 {
+		t.Errorf("got %+v, %v", got.Info, err)
+	}
+	page := call{method: "POST", path: "/tasks/id-1/ask-again", body: url.Values{"seen": form["page"][1:]}.Encode(), auth: true, site: "same-origin"}.do(t, d)
+	if body := text(t, page); page.StatusCode != http.StatusConflict || !strings.Contains(body, "the task has changed meanwhile") {
+		t.Errorf("got status %d\n%s", page.StatusCode, body)
 	}
 }
 
@@ -175,6 +212,8 @@ func TestBulkRefused(t *testing.T) {
 		{"no state", call{body: form("verb", "cancel", "which", "filter", "filter", ""), auth: true, site: "same-origin"}, 422, "cancel changes tasks in the state pending, claimed, completed; name one of them"},
 		{"a misspelt filter", call{body: form("verb", "retry", "which", "filter", "filter", "stat=failed"), auth: true, site: "same-origin"}, 422, "unknown key"},
 		{"not a filter", call{body: form("verb", "retry", "which", "filter", "filter", "%zz"), auth: true, site: "same-origin"}, 422, "the filter cannot be read"},
+		{"no version", call{body: form("verb", "retry", "which", "checked", "task", "id-1"), auth: true, site: "same-origin"}, 422, "a task has no version"},
+		{"a wrong version", call{body: form("verb", "retry", "which", "checked", "task", "<b>.0.0 id-1"), auth: true, site: "same-origin"}, 422, "want a version such as failed.2.1"},
 		{"too long", call{body: form("verb", "retry", "which", "checked", "task", strings.Repeat("a", 20_000)), auth: true, site: "same-origin"}, 422, "too long"},
 	}
 	for _, tt := range tests {
@@ -236,8 +275,8 @@ func TestFind(t *testing.T) {
 // FuzzBulk sends arbitrary forms. The answer must be a page, and no form without "confirm" may change a task.
 func FuzzBulk(f *testing.F) {
 	f.Add("verb=retry&which=filter&filter=state%3Dfailed")
-	f.Add("verb=cancel&which=checked&task=id-1&task=%3Cscript%3E")
-	f.Add("verb=ask-again&which=page&page=%e2%80%ae&reason=x")
+	f.Add("verb=cancel&which=checked&task=failed.0.0+id-1&task=failed.0.0+%3Cscript%3E")
+	f.Add("verb=ask-again&which=page&page=pending.1.2+%e2%80%ae&reason=x")
 	f.Fuzz(func(t *testing.T, body string) {
 		q := bulkQueue(t, 2)
 		d := serve(t, Options{Queue: q, Operators: ada})

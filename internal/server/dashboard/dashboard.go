@@ -27,6 +27,7 @@ import (
 	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/budget"
+	"github.com/org/foreman-action/internal/server/bulk"
 	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/internal/server/loglimit"
 	"github.com/org/foreman-action/internal/server/proposals"
@@ -140,9 +141,9 @@ func New(o Options) (*Dashboard, error) {
 		"GET /tasks/{id}":            d.task,
 		"GET /events":                d.live.ServeHTTP,
 		"GET /history":               d.past,
-		"POST /tasks/{id}/retry":     d.change("retry", "retried", d.retry),
-		"POST /tasks/{id}/ask-again": d.change("ask-again", "asked", d.askAgain),
-		"POST /tasks/{id}/cancel":    d.change("cancel", "cancelled", d.cancel),
+		"POST /tasks/{id}/retry":     d.change(bulk.Retry, "retried"),
+		"POST /tasks/{id}/ask-again": d.change(bulk.AskAgain, "asked"),
+		"POST /tasks/{id}/cancel":    d.change(bulk.Cancel, "cancelled"),
 		"POST /pause":                d.pauseOrResume("pause", d.pause),
 		"POST /resume":               d.pauseOrResume("resume", d.resume),
 		"POST /bulk":                 d.bulk,

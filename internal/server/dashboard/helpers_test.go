@@ -89,18 +89,18 @@ func (s *still) Inspect(_ context.Context, id string) (queue.Details, error) {
 	return queue.Details{}, queue.ErrNotFound
 }
 
-func (s *still) Retry(_ context.Context, id, by string) (queue.State, error) {
-	s.did = append(s.did, "retry "+id+" "+by)
+func (s *still) Retry(_ context.Context, t queue.Seen, by string) (queue.State, error) {
+	s.did = append(s.did, "retry "+t.ID+" "+by)
 	return queue.Pending, s.err
 }
 
-func (s *still) AskAgain(_ context.Context, id, by, reason string) (queue.State, error) {
-	s.did = append(s.did, "ask "+id+" "+by+" "+reason)
+func (s *still) AskAgain(_ context.Context, t queue.Seen, by, reason string) (queue.State, error) {
+	s.did = append(s.did, "ask "+t.ID+" "+by+" "+reason)
 	return queue.Pending, s.err
 }
 
-func (s *still) Cancel(_ context.Context, id, by string) error {
-	s.did = append(s.did, "cancel "+id+" "+by)
+func (s *still) Cancel(_ context.Context, t queue.Seen, by string) error {
+	s.did = append(s.did, "cancel "+t.ID+" "+by)
 	return s.err
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/internal/server/bulk"
 	"github.com/org/foreman-action/internal/server/dashboard/trend"
 	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/queue"
@@ -87,20 +88,6 @@ func (d *Dashboard) noSuchTask(w http.ResponseWriter, r *http.Request, v visitor
 	d.renderer.show(w, r, response{Status: http.StatusNotFound, Visitor: v, Problem: "There is no such task. It may have been purged."})
 }
 
-func (d *Dashboard) retry(r *http.Request, id, by string) error {
-	_, err := d.queue.Retry(r.Context(), id, by)
-	return err
-}
-
-func (d *Dashboard) askAgain(r *http.Request, id, by string) error {
-	_, err := d.queue.AskAgain(r.Context(), id, by, r.PostFormValue("reason"))
-	return err
-}
-
-func (d *Dashboard) cancel(r *http.Request, id, by string) error {
-	return d.queue.Cancel(r.Context(), id, by)
-}
-
 // operator returns the operator who sent a request that changes tasks. If it returns false, it answered the
 // request.
 func (d *Dashboard) operator(w http.ResponseWriter, r *http.Request) (v visitor, ok bool) {
@@ -118,19 +105,29 @@ func (d *Dashboard) operator(w http.ResponseWriter, r *http.Request) (v visitor,
 	return v, true
 }
 
-// change handles a button with which operators change a task. verb is its name in metrics, and did
-// the name of the notice that the next page shows.
-func (d *Dashboard) change(verb, did string, apply func(r *http.Request, id, by string) error) http.HandlerFunc {
+// change handles a button with which operators change a task. did is the name of the notice that the next
+// page shows. The form has the task as the operator saw it; without it, the task is changed as it is.
+func (d *Dashboard) change(verb bulk.Verb, did string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, ok := d.operator(w, r)
 		if !ok {
 			return
 		}
 		id := r.PathValue("id")
-		err := apply(r, id, v.operator)
-		d.observe.Report(observe.Observation{Event: observe.OperatorChanged, Status: verb, N: 1, Err: err})
+		seen := queue.Seen{ID: id}
+		if key := r.PostFormValue("seen"); key != "" {
+			var err error
+			if seen, err = parseKey(key); err != nil || seen.ID != id {
+				d.showTask(w, r, response{Status: http.StatusUnprocessableEntity, Visitor: v, Problem: "Nothing was changed: the form cannot be read."})
+				return
+			}
+		}
+		_, err := bulk.Act{Verb: verb, By: v.operator, Reason: r.PostFormValue("reason")}.Change(r.Context(), d.queue, seen)
+		d.observe.Report(observe.Observation{Event: observe.OperatorChanged, Status: string(verb), N: 1, Err: err})
 		d.contents.reader.changed()
 		switch {
+		case errors.Is(err, queue.ErrChanged):
+			d.showTask(w, r, response{Status: http.StatusConflict, Visitor: v, Problem: "Nothing was changed: the task has changed meanwhile. This is its state now."})
 		case errors.Is(err, queue.ErrState):
 			d.showTask(w, r, response{Status: http.StatusConflict, Visitor: v, Problem: "Nothing was changed: the task's state no longer allows it."})
 		case errors.Is(err, queue.ErrNotFound):

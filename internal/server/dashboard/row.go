@@ -13,7 +13,7 @@ import (
 // table "tasks" of assets/overview.html: its heading and its cell.
 type row struct {
 	ID, URL   string
-	Key       string // the id, unchanged, for forms
+	Key       string // names the task and its version in forms
 	Issue     string // "owner/name#7"
 	IssueURL  string
 	Title     string
@@ -90,7 +90,7 @@ func newRow(i queue.Info, b brief, l links) row {
 	r := row{
 		ID:       line(i.ID, maxWord),
 		URL:      taskURL(i.ID),
-		Key:      i.ID,
+		Key:      formKey(i.Seen()),
 		Issue:    issueName(i.Repo, i.Issue),
 		IssueURL: l.issue(i.Repo, i.Issue),
 		Title:    b.title,

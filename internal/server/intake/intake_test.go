@@ -352,7 +352,7 @@ func takeMeanwhile(t *testing.T, q queue.Queue) {
 	claim := func() error {
 		c, err := q.ClaimNext(t.Context(), "http://a", queue.ClaimOptions{Lease: time.Hour})
 		if told.Write(c.Message); err == nil {
-			err = q.Cancel(t.Context(), c.ID, "agent") // other tasks may wait for it
+			err = q.Cancel(t.Context(), queue.Seen{ID: c.ID}, "agent") // other tasks may wait for it
 		}
 		return err
 	}

@@ -142,7 +142,7 @@ func waited(t *testing.T, q queue.Queue, _ *queuetest.Clock) {
 	if got, err := q.Enqueue(t.Context(), second); err != nil || got.Behind != c.ID {
 		t.Fatalf("got %+v, %v, want it behind %s", got, err, c.ID)
 	}
-	if err := q.Cancel(t.Context(), c.ID, "person"); err != nil {
+	if err := q.Cancel(t.Context(), queue.Seen{ID: c.ID}, "person"); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -97,7 +97,7 @@ func changes() map[string]func(s *story, n int, a []string) {
 		"done":     func(s *story, n int, _ []string) { s.finish(n, s.end) },
 		"cancel": func(s *story, n int, _ []string) {
 			s.finish(n, func(t queue.Info) {
-				if err := s.queue.Cancel(s.Context(), t.ID, "carol"); err != nil {
+				if err := s.queue.Cancel(s.Context(), queue.Seen{ID: t.ID}, "carol"); err != nil {
 					s.Fatal(err)
 				}
 			})

@@ -121,7 +121,7 @@ func TestManySteps(t *testing.T) {
 		if _, err := r.store.Queue().Enqueue(t.Context(), queue.Task{ID: fmt.Sprint(n), Repo: "o/r", Message: []byte("{}")}); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.store.Queue().Cancel(t.Context(), fmt.Sprint(n), "ann"); err != nil {
+		if err := r.store.Queue().Cancel(t.Context(), queue.Seen{ID: fmt.Sprint(n)}, "ann"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 // A Task is the state of a task.
 type Task struct {
 	ID        string     `json:"task_id"`
+	Version   string     `json:"version"` // changes with each claim, lease and change of the state
 	State     string     `json:"state"`
 	Agent     string     `json:"agent"`
 	Repo      string     `json:"repo"`
@@ -42,7 +43,7 @@ func Of(t queue.Info) Task {
 		return &t
 	}
 	return Task{
-		ID: t.ID, State: string(t.State), Agent: t.Agent, Repo: t.Repo, Issue: t.Issue, Held: t.Held, Behind: t.Behind, Draining: t.Draining,
+		ID: t.ID, Version: Version(t.Seen()), State: string(t.State), Agent: t.Agent, Repo: t.Repo, Issue: t.Issue, Held: t.Held, Behind: t.Behind, Draining: t.Draining,
 		Owner: t.Owner, Attempt: t.Attempt, Tries: t.Tries, Asks: t.Asks, Priority: t.Priority, Reason: t.Reason, Enqueued: t.Enqueued.UTC(),
 		Ready: at(t.Ready), Claimed: at(t.Claimed), Until: at(t.Until), Completed: at(t.Completed), Ended: at(t.Ended),
 	}

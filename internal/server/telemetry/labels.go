@@ -51,7 +51,7 @@ func outcome(err error) string {
 	}{
 		{nil, "ok"},
 		{queue.ErrLost, "lost"}, {queue.ErrNotYours, "not_yours"}, {queue.ErrNotFound, "not_found"},
-		{queue.ErrState, "state"}, {queue.ErrEmpty, "empty"}, {context.Canceled, "cancelled"},
+		{queue.ErrState, "state"}, {queue.ErrChanged, "changed"}, {queue.ErrEmpty, "empty"}, {context.Canceled, "cancelled"},
 	} {
 		if errors.Is(err, is.err) {
 			return is.name

@@ -293,7 +293,7 @@ func TestEndedClaims(t *testing.T) {
 			if err := r.q.FailClaim(r.t.Context(), ref, "so"); err != nil {
 				return err
 			}
-			_, err := r.q.Retry(r.t.Context(), ref.ID, "me")
+			_, err := r.q.Retry(r.t.Context(), queue.Seen{ID: ref.ID}, "me")
 			return err
 		},
 		"requeued": func(r *rig, _ queue.Ref) error {

@@ -155,18 +155,18 @@ func (q *Queue) Inspect(ctx context.Context, id string) (queue.Details, error) {
 }
 
 // Retry implements [queue.Queue].
-func (q *Queue) Retry(ctx context.Context, id, by string) (queue.State, error) {
-	return call(q, func() (queue.State, error) { return q.Queue.Retry(ctx, id, by) })
+func (q *Queue) Retry(ctx context.Context, t queue.Seen, by string) (queue.State, error) {
+	return call(q, func() (queue.State, error) { return q.Queue.Retry(ctx, t, by) })
 }
 
 // AskAgain implements [queue.Queue].
-func (q *Queue) AskAgain(ctx context.Context, id, by, reason string) (queue.State, error) {
-	return call(q, func() (queue.State, error) { return q.Queue.AskAgain(ctx, id, by, reason) })
+func (q *Queue) AskAgain(ctx context.Context, t queue.Seen, by, reason string) (queue.State, error) {
+	return call(q, func() (queue.State, error) { return q.Queue.AskAgain(ctx, t, by, reason) })
 }
 
 // Cancel implements [queue.Queue].
-func (q *Queue) Cancel(ctx context.Context, id, by string) error {
-	return do(q, func() error { return q.Queue.Cancel(ctx, id, by) })
+func (q *Queue) Cancel(ctx context.Context, t queue.Seen, by string) error {
+	return do(q, func() error { return q.Queue.Cancel(ctx, t, by) })
 }
 
 // Purge implements [queue.Queue].

@@ -50,6 +50,11 @@ func (a arguments) ref(id string) queue.Ref {
 	return queue.Ref{ID: id, Attempt: a.int("attempt", 0), By: a.text("by", "")}
 }
 
+// seen returns the task that a call names, as the line says that it was seen.
+func (a arguments) seen(id string) queue.Seen {
+	return queue.Seen{ID: id, State: queue.State(a.text("state", "")), Attempt: a.int("attempt", 0), Epoch: int64(a.int("epoch", 0))}
+}
+
 // Task returns task n with the arguments of the call "enqueue", such as "issue=7 coalesce". By
 // default its issue is n, and its message contains its id. It panics if the arguments are wrong.
 func Task(n int, args string) queue.Task {

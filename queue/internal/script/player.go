@@ -111,7 +111,7 @@ func (p *Player) compare(s step, got map[string]string) {
 func errorWord(err error) string {
 	for word, known := range map[string]error{
 		"empty": queue.ErrEmpty, "notfound": queue.ErrNotFound, "lost": queue.ErrLost,
-		"notyours": queue.ErrNotYours, "state": queue.ErrState,
+		"notyours": queue.ErrNotYours, "state": queue.ErrState, "changed": queue.ErrChanged,
 	} {
 		if errors.Is(err, known) {
 			return word

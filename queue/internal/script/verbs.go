@@ -41,14 +41,16 @@ func taskCalls() map[string]func(c *call, id string) (outcome, error) {
 			return done(c.q.ReleaseLease(c.Context(), c.lease(id), p))
 		},
 		"retry": func(c *call, id string) (outcome, error) {
-			state, err := c.q.Retry(c.Context(), id, "person")
+			state, err := c.q.Retry(c.Context(), c.args.seen(id), "person")
 			return outcome{words: []string{string(state)}}, err
 		},
 		"ask": func(c *call, id string) (outcome, error) {
-			state, err := c.q.AskAgain(c.Context(), id, "person", c.args.text("reason", ""))
+			state, err := c.q.AskAgain(c.Context(), c.args.seen(id), "person", c.args.text("reason", ""))
 			return outcome{words: []string{string(state)}}, err
 		},
-		"cancel": func(c *call, id string) (outcome, error) { return done(c.q.Cancel(c.Context(), id, "person")) },
+		"cancel": func(c *call, id string) (outcome, error) {
+			return done(c.q.Cancel(c.Context(), c.args.seen(id), "person"))
+		},
 		// This call always uses handle B.
 		"show": show,
 	}

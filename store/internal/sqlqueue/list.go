@@ -22,7 +22,7 @@ func newReading(d sqlstore.Dialect) reading {
 	// The columns of Info, in the order of scanInfo.
 	info := d.Expand(`
 SELECT seq, task_id, agent, repo, issue, state, CASE WHEN state IN (6, 8) AND run_at > {now} OR state = 12 THEN 1 ELSE 0 END, attempt, tries, priority,
-  reason, created_at, CASE WHEN state >= 12 THEN 0 ELSE run_at END, claimed_at, lease_until, completed_at, ended_at, claimed_by, owner, behind, asks
+  reason, created_at, CASE WHEN state >= 12 THEN 0 ELSE run_at END, claimed_at, lease_until, completed_at, ended_at, claimed_by, owner, behind, asks, epoch
 FROM task `)
 	return reading{
 		info:    info,
@@ -343,7 +343,7 @@ func scanInfo(r sqlstore.Row) (queue.Info, error) {
 	var enqueued, runAt, claimedAt, until, completedAt, ended int64
 	var claimedBy, owner, behind string
 	err := r.Scan(&i.Seq, &i.ID, &i.Agent, &i.Repo, &i.Issue, &state, &isHeld, &i.Attempt, &i.Tries, &i.Priority,
-		&i.Reason, &enqueued, &runAt, &claimedAt, &until, &completedAt, &ended, &claimedBy, &owner, &behind, &i.Asks)
+		&i.Reason, &enqueued, &runAt, &claimedAt, &until, &completedAt, &ended, &claimedBy, &owner, &behind, &i.Asks, &i.Epoch)
 	i.State, i.Held, i.Draining, i.Owner = stateOf(state), isHeld == 1, state == stateDraining, claimedBy
 	if i.Draining {
 		i.Owner = owner

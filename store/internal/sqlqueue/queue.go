@@ -374,16 +374,16 @@ func (q *Queue) Inspect(ctx context.Context, id string) (queue.Details, error) {
 }
 
 // Retry implements queue.Queue.
-func (q *Queue) Retry(ctx context.Context, id, by string) (queue.State, error) {
+func (q *Queue) Retry(ctx context.Context, t queue.Seen, by string) (queue.State, error) {
 	if _, err := q.promote(ctx); err != nil { // a due task no longer counts as held back
-		return "", sqlstore.Wrap("retry task "+id, err)
+		return "", sqlstore.Wrap("retry task "+t.ID, err)
 	}
-	return q.restart(ctx, "retry task "+id, restart{id: id, by: by})
+	return q.restart(ctx, "retry task "+t.ID, restart{seen: t, by: by})
 }
 
 // AskAgain implements queue.Queue.
-func (q *Queue) AskAgain(ctx context.Context, id, by, reason string) (queue.State, error) {
-	return q.restart(ctx, "ask again about task "+id, restart{id: id, by: by, asks: true, reason: reason})
+func (q *Queue) AskAgain(ctx context.Context, t queue.Seen, by, reason string) (queue.State, error) {
+	return q.restart(ctx, "ask again about task "+t.ID, restart{seen: t, by: by, asks: true, reason: reason})
 }
 
 func (q *Queue) restart(ctx context.Context, what string, c restart) (queue.State, error) {
@@ -396,12 +396,12 @@ func (q *Queue) restart(ctx context.Context, what string, c restart) (queue.Stat
 }
 
 // Cancel implements queue.Queue.
-func (q *Queue) Cancel(ctx context.Context, id, by string) error {
-	o, err := q.verbs.retry.cancel(ctx, q.engine, id, by)
+func (q *Queue) Cancel(ctx context.Context, t queue.Seen, by string) error {
+	o, err := q.verbs.retry.cancel(ctx, q.engine, t, by)
 	if err == nil {
 		q.after(ctx, o)
 	}
-	return sqlstore.Wrap("cancel task "+id, err)
+	return sqlstore.Wrap("cancel task "+t.ID, err)
 }
 
 // Purge implements queue.Queue.

@@ -35,7 +35,8 @@ func newRetrying(d sqlstore.Dialect) retrying {
 
 // A restart is a call of Retry or AskAgain.
 type restart struct {
-	id, by string
+	seen   queue.Seen
+	by     string
 	asks   bool   // true for AskAgain
 	reason string // reason for AskAgain
 }
@@ -44,7 +45,7 @@ type restart struct {
 // agent is "".
 func (r *retrying) restart(ctx context.Context, e sqlstore.Engine, c restart) (state int, agent string, err error) {
 	err = e.Write(ctx, func(tx sqlstore.Tx) error {
-		before, err := r.tasks.look(tx, c.id)
+		before, err := r.tasks.look(tx, c.seen.ID)
 		if err != nil {
 			return err
 		}
@@ -52,7 +53,7 @@ func (r *retrying) restart(ctx context.Context, e sqlstore.Engine, c restart) (s
 		if err != nil {
 			return err
 		}
-		t, err := r.tasks.take(tx, c.id)
+		t, err := r.tasks.takeSeen(tx, c.seen)
 		if err != nil {
 			return err
 		}
@@ -128,9 +129,9 @@ func (r *retrying) next(tx sqlstore.Tx, t taskRow, asks bool) (state int, err er
 }
 
 // cancel fails a task. by is the person who cancels it.
-func (r *retrying) cancel(ctx context.Context, e sqlstore.Engine, id, by string) (followUp, error) {
+func (r *retrying) cancel(ctx context.Context, e sqlstore.Engine, seen queue.Seen, by string) (followUp, error) {
 	return sqlstore.Value(ctx, e.Write, func(tx sqlstore.Tx) (followUp, error) {
-		t, err := r.tasks.take(tx, id)
+		t, err := r.tasks.takeSeen(tx, seen)
 		switch {
 		case err != nil:
 			return followUp{}, err

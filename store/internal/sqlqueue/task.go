@@ -46,6 +46,15 @@ func (p *tasks) look(tx sqlstore.Tx, id string) (taskRow, error) { return lookup
 // take finds a task and locks its row. Error: queue.ErrNotFound.
 func (p *tasks) take(tx sqlstore.Tx, id string) (taskRow, error) { return lookup(tx, p.hold, id) }
 
+// takeSeen is take for a task that a caller saw. Errors: queue.ErrNotFound, queue.ErrChanged.
+func (p *tasks) takeSeen(tx sqlstore.Tx, seen queue.Seen) (taskRow, error) {
+	t, err := p.take(tx, seen.ID)
+	if err != nil {
+		return t, err
+	}
+	return t, seen.Check(queue.Seen{ID: seen.ID, State: stateOf(t.state), Attempt: t.attempt, Epoch: t.epoch})
+}
+
 func lookup(tx sqlstore.Tx, query, id string) (t taskRow, err error) {
 	if !queue.IsText(id) {
 		return t, queue.ErrNotFound

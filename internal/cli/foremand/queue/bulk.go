@@ -91,11 +91,14 @@ func (o bulkOptions) change(ctx context.Context, q database.Store, act bulk.Act,
 // print prints the result of an act, which may have ended with an error.
 func (o bulkOptions) print(sum bulk.Result, err error) error {
 	if o.JSON {
-		failures := []changedRow{}
-		for _, f := range sum.Failures {
-			failures = append(failures, changedRow{f.ID, "failed", f.Err.Error()})
+		rows := func(result string, list []bulk.Failure) []changedRow {
+			out := []changedRow{}
+			for _, f := range list {
+				out = append(out, changedRow{f.ID, result, f.Err.Error()})
+			}
+			return out
 		}
-		document := map[string]any{"version": 1, "changed": sum.Changed, "skipped": sum.Skipped, "failed": sum.Failed, "failures": failures}
+		document := map[string]any{"version": 1, "changed": sum.Changed, "skipped": sum.Skipped, "failed": sum.Failed, "skips": rows("skipped", sum.Skips), "failures": rows("failed", sum.Failures)}
 		if sum.Next > 0 {
 			document["next"] = sum.Next
 		}
@@ -107,7 +110,10 @@ func (o bulkOptions) print(sum bulk.Result, err error) error {
 	for _, f := range sum.Failures {
 		fmt.Fprintf(o.Env.Stderr, "Error: %s\n", sanitize.Line(f.Err.Error()))
 	}
-	fmt.Fprintf(o.Env.Stdout, "%s: %s; skipped, because the state did not allow it: %d; failed: %d\n", o.Done, format.Count(sum.Changed, "task"), sum.Skipped, sum.Failed)
+	for _, f := range sum.Skips {
+		fmt.Fprintf(o.Env.Stderr, "skipped %s: %s\n", sanitize.Line(f.ID), bulk.Why(f.Err))
+	}
+	fmt.Fprintf(o.Env.Stdout, "%s: %s; skipped: %d; failed: %d\n", o.Done, format.Count(sum.Changed, "task"), sum.Skipped, sum.Failed)
 	if err != nil {
 		fmt.Fprintf(o.Env.Stderr, "Error: %s\n", sanitize.Line(err.Error()))
 	}

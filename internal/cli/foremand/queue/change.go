@@ -14,6 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/server/bulk"
 	"github.com/org/foreman-action/internal/server/database"
+	"github.com/org/foreman-action/internal/server/taskjson"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -21,64 +22,47 @@ import (
 type changeOptions struct {
 	*sharedOptions
 	Tasks []string // their IDs
-	// Change changes a task. The queue's log records by as its author.
-	Change func(ctx context.Context, q queue.Queue, id, by string) error
-	Done   string // the result of a changed task, such as "cancelled"
-	// Verb and Reason describe the change of the tasks of a filter.
+	Seen  string   // version of the only task, as the caller saw it; empty: any
+	Done  string   // the result of a changed task, such as "cancelled"
+	// Verb and Reason describe the change.
 	Verb   bulk.Verb
 	Reason string
 }
 
 func retryCommand(shared *sharedOptions) *cobra.Command {
 	var asks bool
-	var reason string
 	o := changeOptions{sharedOptions: shared}
 	c := changeCommand(&o, "retry [TASK…]", "Retry failed tasks, or release delayed ones; with --ask-again, ask the agent again")
 	c.PreRunE = func(*cobra.Command, []string) error {
-		if reason != "" && !asks {
+		if o.Reason != "" && !asks {
 			return errors.New("--reason needs --ask-again")
 		}
-		o.Verb, o.Reason = bulk.Retry, reason
-		o.Done, o.Change = "retried", func(ctx context.Context, q queue.Queue, id, by string) error {
-			_, err := q.Retry(ctx, id, by)
-			return err
-		}
-		if asks {
-			o.Verb = bulk.AskAgain
-			o.Done, o.Change = "asked again", func(ctx context.Context, q queue.Queue, id, by string) error {
-				_, err := q.AskAgain(ctx, id, by, reason)
-				return err
-			}
+		if o.Verb, o.Done = bulk.Retry, "retried"; asks {
+			o.Verb, o.Done = bulk.AskAgain, "asked again"
 		}
 		return nil
 	}
 	fl := c.Flags()
 	fl.BoolVar(&asks, "ask-again", false, "forget the decisions on failed or done tasks, and ask the agent again")
-	fl.StringVar(&reason, "reason", "", "reason of --ask-again: a `text` for the log of the task")
+	fl.StringVar(&o.Reason, "reason", "", "reason of --ask-again: a `text` for the log of the task")
 	return c
 }
 
 func cancelCommand(shared *sharedOptions) *cobra.Command {
 	o := changeOptions{sharedOptions: shared, Done: "cancelled", Verb: bulk.Cancel}
-	o.Change = func(ctx context.Context, q queue.Queue, id, by string) error { return q.Cancel(ctx, id, by) }
 	return changeCommand(&o, "cancel [TASK…]", "Cancel tasks that are not done")
 }
 
 func releaseCommand(shared *sharedOptions) *cobra.Command {
 	o := changeOptions{sharedOptions: shared, Done: "released", Verb: bulk.Release}
-	o.Change = func(ctx context.Context, q queue.Queue, id, _ string) error {
-		err := q.ReleaseClaim(ctx, queue.Ref{ID: id}, 0)
-		if errors.Is(err, queue.ErrLost) {
-			return fmt.Errorf("%w; no agent has claimed it: foremand queue show has its state", err)
-		}
-		return err
-	}
 	return changeCommand(&o, "release [TASK…]", "End claims, so that the agents can claim the tasks again at once")
 }
 
 const changeHelp = `Changes the tasks with these IDs, or all tasks that the flags select. With flags, --dry-run
 only counts them, and --yes changes them. The command goes from the newest task to older
-ones, and changes each task once; it can be interrupted and started again.`
+ones, and changes each task once; it can be interrupted and started again. It skips tasks
+that change while it runs. --seen names the version of one task, which show prints: if the
+task has changed since, the command changes nothing.`
 
 func changeCommand(o *changeOptions, use, short string) *cobra.Command {
 	var all bulkOptions
@@ -87,6 +71,7 @@ func changeCommand(o *changeOptions, use, short string) *cobra.Command {
 	fl := c.Flags()
 	fl.IntVar(&all.Limit, "limit", 0, "maximum `number` of tasks that the flags select; 0: all")
 	fl.BoolVar(&all.DryRun, "dry-run", false, "only count the tasks that the flags select")
+	fl.StringVar(&o.Seen, "seen", "", "change the only TASK if it still has this `version`, which show prints")
 	fl.BoolVar(&all.Yes, "yes", false, "change the tasks that the flags select")
 	c.Args = func(c *cobra.Command, args []string) error {
 		switch {
@@ -94,6 +79,8 @@ func changeCommand(o *changeOptions, use, short string) *cobra.Command {
 			return fmt.Errorf("%s: want the IDs of tasks, or flags that select tasks; foremand queue ls lists them", c.CommandPath())
 		case len(args) > 0 && (flags.set() || all.DryRun || all.Yes || all.Limit != 0):
 			return fmt.Errorf("%s: want IDs of tasks or flags that select tasks, and not both", c.CommandPath())
+		case o.Seen != "" && len(args) != 1:
+			return errors.New("--seen: want one TASK")
 		case all.Limit < 0:
 			return fmt.Errorf("--limit: want 0 or more, got %d", all.Limit)
 		case all.Yes && all.DryRun:
@@ -132,12 +119,15 @@ type changedRow struct {
 
 // runChange changes each task. It continues after a task that cannot be changed, and reports it.
 func runChange(ctx context.Context, o changeOptions) error {
-	by := o.by("queue")
+	act := bulk.Act{Verb: o.Verb, By: o.by("queue"), Reason: o.Reason}
+	if _, err := taskjson.Seen("", o.Seen); err != nil {
+		return fmt.Errorf("--seen: %w", err)
+	}
 	return o.with(ctx, func(q database.Store) error {
 		code := command.ExitOK
 		var rows []changedRow
 		for _, id := range o.Tasks {
-			err := o.Change(ctx, q, id, by)
+			err := o.change(ctx, q, act, id)
 			if err != nil {
 				code = command.ExitFailed
 			}
@@ -159,4 +149,17 @@ func runChange(ctx context.Context, o changeOptions) error {
 		}
 		return command.Reported(code)
 	})
+}
+
+// change changes one task.
+func (o changeOptions) change(ctx context.Context, q database.Store, act bulk.Act, id string) error {
+	t, err := taskjson.Seen(id, o.Seen)
+	if err != nil {
+		return err
+	}
+	_, err = act.Change(ctx, q, t)
+	if errors.Is(err, queue.ErrLost) {
+		return fmt.Errorf("%w; no agent has claimed it: foremand queue show has its state", err)
+	}
+	return err
 }

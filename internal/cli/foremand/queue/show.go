@@ -14,6 +14,7 @@ import (
 
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/server/database"
+	"github.com/org/foreman-action/internal/server/taskjson"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
@@ -94,6 +95,7 @@ func story(d queue.Details, waits string, now time.Time) string {
 	line("event", r.Event)
 	line("agent", d.Agent)
 	line("state", stateText(d.Info, now))
+	line("version", taskjson.Version(d.Seen()))
 	line("waits", waits)
 	line("enqueued", d.Enqueued.UTC().Format(time.DateTime))
 	if r.Status != "" {

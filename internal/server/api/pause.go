@@ -40,7 +40,8 @@ func statusOfPause(p queue.Pause) pauseStatus {
 
 // A pauseHandler pauses and resumes for operators.
 type pauseHandler struct {
-	pauses  queue.Pauses // nil: not found
+	pauses  queue.Pauses       // nil: not found
+	names   *filter.Configured // nil: not known
 	observe observe.Func
 	log     *slog.Logger
 }
@@ -121,8 +122,9 @@ func (h *pauseHandler) pause(w http.ResponseWriter, r *http.Request, caller acce
 	response.JSON(w, r, http.StatusOK, struct {
 		pauseStatus
 
-		Already bool `json:"already_paused"`
-	}{statusOfPause(p), already})
+		Already bool   `json:"already_paused"`
+		Warning string `json:"warning,omitempty"` // why the pause may hold nothing
+	}{statusOfPause(p), already, h.names.Warning(s)})
 	return nil
 }
 

@@ -40,7 +40,9 @@ type Options struct {
 	Queue queue.Queue // required
 	// Pauses are those of the queue; nil: operators cannot pause.
 	Pauses queue.Pauses
-	Lease  time.Duration // of a claim without a heartbeat; 0: queue.DefaultClaim
+	// Configured are the agents and repositories that pauses should name; nil: any.
+	Configured *filter.Configured
+	Lease      time.Duration // of a claim without a heartbeat; 0: queue.DefaultClaim
 	// Credentials authenticate the senders of requests; nil: there are none, and only
 	// requests from this machine are answered.
 	Credentials *access.Credentials
@@ -153,7 +155,7 @@ func New(o Options) (*Server, error) {
 	s.handle(handlers{
 		agents:    o.Agents,
 		operators: &operatorHandler{filter.Parser{GitHub: o.GitHub, Now: o.Now}, o.Queue, o.Pauses, o.Drainer, o.Budget, o.Reload, o.Observe, o.Now, o.Log},
-		pauses:    &pauseHandler{o.Pauses, o.Observe, o.Log},
+		pauses:    &pauseHandler{o.Pauses, o.Configured, o.Observe, o.Log},
 		drain:     &drainHandler{o.Drainer, o.Observe, o.Log},
 		history:   &historyHandler{filter.Parser{GitHub: o.GitHub, Now: o.Now}, o.Queue, o.History, stopping, o.Log},
 		health:    &healthHandler{check: o.Health, drainer: o.Drainer, note: o.Note, now: o.Now, warnings: warnings, log: o.Log},

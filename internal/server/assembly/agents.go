@@ -3,6 +3,7 @@ package assembly
 import (
 	"github.com/org/foreman-action/harness"
 	"github.com/org/foreman-action/internal/config/serverconfig"
+	"github.com/org/foreman-action/internal/server/filter"
 )
 
 // agents returns the agents of a configuration, and the repositories. Agents without an address
@@ -26,6 +27,16 @@ func agents(s *serverconfig.Config) (list []harness.Agent, repos []string) {
 		}
 	}
 	return list, repos
+}
+
+// Configured returns the agents and the repositories of a configuration, for the check of pauses.
+func Configured(s *serverconfig.Config) *filter.Configured {
+	list, repos := agents(s)
+	var urls []string
+	for _, a := range list {
+		urls = append(urls, a.URL)
+	}
+	return filter.NewConfigured(urls, repos)
 }
 
 // MayClose reports whether an agent may close issues. The agent's own setting has priority over the

@@ -53,13 +53,13 @@ func newAPI(o Options, c connections, l loops, in inbound, drainer *drain.Draine
 	if err != nil {
 		return nil, fmt.Errorf("server.trusted_proxies: %w", err)
 	}
-	attempts := access.NewAttempts(o.Now)
-	page, err := newDashboard(s, in, dashboard.Options{Attempts: attempts, Queue: c.queue, Pauses: c.store, Health: h.report, Waiting: c.waiting.All, Budget: c.limits.budget.Report, History: c.store.History(), Observe: c.meter.Observe, Now: o.Now, Log: logpart.Of(o.Log, logpart.Dashboard)})
+	attempts, names := access.NewAttempts(o.Now), Configured(s)
+	page, err := newDashboard(s, in, dashboard.Options{Attempts: attempts, Queue: c.queue, Pauses: c.store, Configured: names, Health: h.report, Waiting: c.waiting.All, Budget: c.limits.budget.Report, History: c.store.History(), Observe: c.meter.Observe, Now: o.Now, Log: logpart.Of(o.Log, logpart.Dashboard)})
 	if err != nil {
 		return nil, err
 	}
 	return api.New(api.Options{
-		Queue: c.queue, Pauses: c.store, Credentials: in.credentials, Attempts: attempts, Proxies: proxies, Agents: l.harness.Handler(), StopAgents: l.harness.Stop,
+		Queue: c.queue, Pauses: c.store, Configured: names, Credentials: in.credentials, Attempts: attempts, Proxies: proxies, Agents: l.harness.Handler(), StopAgents: l.harness.Stop,
 		Take: take(l.harness), Label: c.account.changed, WebhookSecrets: s.Server.WebhookSecrets, SpoolDir: o.Databases.Folder(),
 		Health: h.check, Note: h.leases, GitHub: webURL(s.Identity.APIURL), Budget: c.limits.budget.Report, Reload: o.Reload, Drainer: drainer, Metrics: c.meter.Metrics(), Middleware: c.meter.Handler, Dashboard: page, Observe: c.meter.Observe, Now: o.Now, Log: logpart.Of(o.Log, logpart.API),
 		History: c.store.History(),

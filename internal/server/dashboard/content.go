@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -32,9 +33,10 @@ func (c content) version() (string, error) {
 
 // contents builds the contents of pages from the queue.
 type contents struct {
-	reader *reader
-	links  links
-	pauses queue.Pauses // nil: none are shown
+	reader     *reader
+	links      links
+	pauses     queue.Pauses       // nil: none are shown
+	configured *filter.Configured // nil: not known
 }
 
 // overview returns the first page for a filter.

@@ -42,6 +42,8 @@ type Options struct {
 	Queue queue.Queue // must be set
 	// Pauses are those of the queue; nil: none are shown, and operators cannot pause.
 	Pauses queue.Pauses
+	// Configured are the agents and repositories that pauses should name; nil: any.
+	Configured *filter.Configured
 
 	// Operators reports whether an operator has that name and that secret. It must take the same
 	// time for a wrong secret as for the right one. If Operators is set, only operators see the page.
@@ -126,7 +128,7 @@ func New(o Options) (*Dashboard, error) {
 			sessions: &sessions{now: o.Now, random: o.Random, open: map[string]session{}},
 			attempts: o.Attempts, warnings: loglimit.New(o.Now),
 		},
-		contents: &contents{newReader(o.Queue, o.Health, o.Now), links{github}, o.Pauses},
+		contents: &contents{newReader(o.Queue, o.Health, o.Now), links{github}, o.Pauses, o.Configured},
 		renderer: newRenderer(o.Operators == nil, o.Shadow, o.Now, o.Log),
 		mux:      http.NewServeMux(),
 		origins:  http.NewCrossOriginProtection(),

@@ -24,6 +24,7 @@ type pauseRow struct {
 	Kind, Name        string
 	Since             time.Time
 	Held, Busy        string // in a sentence
+	Warning           string // why the pause may hold nothing; empty: nothing is wrong
 }
 
 // pauseSection returns the section about pauses; nil if the page has none.
@@ -41,6 +42,7 @@ func (c *contents) pauseSection(ctx context.Context) *pauseSection {
 		if p.Held >= queue.MaxHeld {
 			r.Held = "at least " + r.Held
 		}
+		r.Warning = c.configured.Warning(p.Scope)
 		if p.Claimed+p.Draining > 0 {
 			r.Busy = plural(p.Claimed, "claim") + " and " + plural(p.Draining, "decision") + " in progress"
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -29,7 +30,7 @@ func TestPauses(t *testing.T) {
 	t.Parallel()
 	q := queue.New(queue.Options{Now: noon})
 	addFailed(t, q, 1, 1)
-	d := serve(t, Options{Queue: q, Pauses: q, Operators: ada})
+	d := serve(t, Options{Queue: q, Pauses: q, Configured: filter.NewConfigured(nil, []string{"octo/forge"}), Operators: ada})
 	if got := page(t, d, "/"); strings.Contains(got, `class="paused"`) || !strings.Contains(got, `action="/pause"`) {
 		t.Fatalf("the page before a pause:\n%s", got)
 	}
@@ -53,6 +54,19 @@ func TestPauses(t *testing.T) {
 				t.Errorf("%s has %q", path, bad)
 			}
 		}
+	}
+	const warning = "<b>Warning: this repository is not configured.</b>"
+	if got := page(t, d, "/"); strings.Contains(got, "Warning") {
+		t.Errorf("a warning of a configured repository:\n%s", got)
+	}
+	if _, _, err := q.Pause(t.Context(), queue.Scope{Kind: queue.ScopeRepo, Name: "octo/forgery"}, "ada", ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := page(t, d, "/"); strings.Count(got, warning) != 1 {
+		t.Errorf("no warning:\n%s", got)
+	}
+	if _, _, err := q.Resume(t.Context(), queue.Scope{Kind: queue.ScopeRepo, Name: "octo/forgery"}); err != nil {
+		t.Fatal(err)
 	}
 	for _, want := range []string{"/?did=resumed", "/?did=unpaused"} {
 		if r, body := press(t, d, "/resume", url.Values{"kind": {"repository"}, "name": {"octo/forge"}}); r.Header.Get("Location") != want {

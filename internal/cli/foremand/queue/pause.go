@@ -11,9 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/internal/cli/foremand/deployment"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/server/assembly"
 	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/internal/server/filter"
 	"github.com/org/foreman-action/queue"
@@ -143,11 +145,22 @@ func runPause(ctx context.Context, o pauseOptions) error {
 	by := o.by("pause")
 	return o.with(ctx, func(q database.Store) error {
 		p, already, err := q.Pause(ctx, s, by, o.Reason)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case o.JSON:
-			return printJSON(o.Env.Stdout, map[string]any{"version": 1, "already_paused": already, "pause": rowOf(p)})
+		}
+		warning, err := o.warning(ctx, q, s)
+		if err != nil {
+			return err
+		}
+		if o.JSON {
+			document := map[string]any{"version": 1, "already_paused": already, "pause": rowOf(p)}
+			if warning != "" {
+				document["warning"] = warning
+			}
+			return printJSON(o.Env.Stdout, document)
+		}
+		if warning != "" {
+			fmt.Fprintf(o.Env.Stderr, "Warning: %s: %s\n", sanitize.Line(s.String()), warning)
 		}
 		was := "paused"
 		if already {
@@ -157,6 +170,30 @@ func runPause(ctx context.Context, o pauseOptions) error {
 			format.Count(p.Claimed, "claim"), format.Count(p.Draining, "decision"))
 		return nil
 	})
+}
+
+// warning returns why a pause may hold nothing: the configuration does not name the scope or, if it cannot
+// be read here, the queue has no task of the scope. An operator's shell may lack the secrets of the server.
+func (o pauseOptions) warning(ctx context.Context, q database.Store, s queue.Scope) (string, error) {
+	if o.Config != "" {
+		if c, err := deployment.Load(ctx, o.Env, o.Config); err == nil {
+			return assembly.Configured(c).Warning(s), nil
+		}
+	}
+	f := queue.Filter{Limit: 1}
+	switch s.Kind {
+	case queue.ScopeAgent:
+		f.Agent = s.Name
+	case queue.ScopeRepo:
+		f.Repo = s.Name
+	case queue.ScopeEverything, queue.ScopeRules:
+		return "", nil
+	}
+	page, err := q.Search(ctx, f)
+	if err != nil || len(page.Tasks) > 0 {
+		return "", err
+	}
+	return "the queue has no task of it; compare its name with the configuration", nil
 }
 
 func runResume(ctx context.Context, o pauseOptions) error {

@@ -21,7 +21,7 @@ import (
 // changeOptions are all that a command depends on which changes tasks.
 type changeOptions struct {
 	*sharedOptions
-	Tasks []string // their IDs
+	Tasks []string // their IDs, or their issues as owner/name#7
 	Seen  string   // version of the only task, as the caller saw it; empty: any
 	Done  string   // the result of a changed task, such as "cancelled"
 	// Verb and Reason describe the change.
@@ -58,11 +58,13 @@ func releaseCommand(shared *sharedOptions) *cobra.Command {
 	return changeCommand(&o, "release [TASK…]", "End claims, so that the agents can claim the tasks again at once")
 }
 
-const changeHelp = `Changes the tasks with these IDs, or all tasks that the flags select. With flags, --dry-run
-only counts them, and --yes changes them. The command goes from the newest task to older
-ones, and changes each task once; it can be interrupted and started again. It skips tasks
-that change while it runs. --seen names the version of one task, which show prints: if the
-task has changed since, the command changes nothing.`
+const changeHelp = `Changes the tasks with these IDs, or all tasks that the flags select. Instead of an ID,
+owner/name#7 names the task of an issue, if exactly one is in a state that the command
+changes; otherwise the command lists the IDs. With flags, --dry-run only counts the tasks,
+and --yes changes them. The command goes from the newest task to older ones, and changes
+each task once; it can be interrupted and started again. It skips tasks that change while
+it runs. --seen names the version of one task, which show prints: if the task has changed
+since, the command changes nothing.`
 
 func changeCommand(o *changeOptions, use, short string) *cobra.Command {
 	var all bulkOptions
@@ -126,8 +128,8 @@ func runChange(ctx context.Context, o changeOptions) error {
 	return o.with(ctx, func(q database.Store) error {
 		code := command.ExitOK
 		var rows []changedRow
-		for _, id := range o.Tasks {
-			err := o.change(ctx, q, act, id)
+		for _, name := range o.Tasks {
+			id, err := o.change(ctx, q, act, name)
 			if err != nil {
 				code = command.ExitFailed
 			}
@@ -151,15 +153,18 @@ func runChange(ctx context.Context, o changeOptions) error {
 	})
 }
 
-// change changes one task.
-func (o changeOptions) change(ctx context.Context, q database.Store, act bulk.Act, id string) error {
-	t, err := taskjson.Seen(id, o.Seen)
+// change changes the task with a name, and returns its ID. If none is found, id is the name.
+func (o changeOptions) change(ctx context.Context, q database.Store, act bulk.Act, name string) (id string, err error) {
+	t, err := find(ctx, q, name, o.Verb.States())
+	if err == nil && o.Seen != "" {
+		t, err = taskjson.Seen(t.ID, o.Seen)
+	}
 	if err != nil {
-		return err
+		return name, err
 	}
 	_, err = act.Change(ctx, q, t)
 	if errors.Is(err, queue.ErrLost) {
-		return fmt.Errorf("%w; no agent has claimed it: foremand queue show has its state", err)
+		err = fmt.Errorf("%w; no agent has claimed it: foremand queue show has its state", err)
 	}
-	return err
+	return t.ID, err
 }

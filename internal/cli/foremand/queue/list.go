@@ -64,7 +64,11 @@ func runList(ctx context.Context, o listOptions) error {
 		if o.JSON {
 			return printListJSON(o.Env.Stdout, list, next, stats)
 		}
-		return printList(o.Env, list, stats)
+		names, err := titles(ctx, q, list)
+		if err != nil {
+			return err
+		}
+		return printList(o.Env, list, names, stats)
 	})
 }
 
@@ -82,14 +86,17 @@ func search(ctx context.Context, q database.Store, f queue.Filter, limit int) (l
 	return list, next, nil
 }
 
-// printList prints tasks as a table, and the counts of all tasks.
-func printList(env process.Env, list []queue.Info, stats queue.Stats) error {
+// maxTitle is how many characters of a title a table has.
+const maxTitle = 50
+
+// printList prints tasks with their titles as a table, and the counts of all tasks.
+func printList(env process.Env, list []queue.Info, titles []string, stats queue.Stats) error {
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	if len(list) > 0 {
-		fmt.Fprintln(w, "TASK\tSTATE\tISSUE\tAGENT\tENQUEUED\tREASON")
+		fmt.Fprintln(w, "TASK\tSTATE\tISSUE\tTITLE\tAGENT\tENQUEUED\tREASON")
 	}
-	for _, t := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s#%d\t%s\t%s\t%s\n", sanitize.Line(t.ID), stateText(t, env.Now()), sanitize.Line(t.Repo), t.Issue,
+	for i, t := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s#%d\t%s\t%s\t%s\t%s\n", sanitize.Line(t.ID), stateText(t, env.Now()), sanitize.Line(t.Repo), t.Issue, cmp.Or(short(titles[i], maxTitle), "-"),
 			cmp.Or(sanitize.Line(t.Agent), "-"), t.Enqueued.UTC().Format(time.DateTime), sanitize.Line(t.Reason))
 	}
 	if err := w.Flush(); err != nil {

@@ -25,7 +25,7 @@ import (
 // showOptions are all that the command show depends on.
 type showOptions struct {
 	*sharedOptions
-	Task   string // its ID
+	Task   string // its ID, or its issue as owner/name#7
 	Newest bool   // show the newest task instead
 }
 
@@ -47,7 +47,11 @@ func showCommand(shared *sharedOptions) *cobra.Command {
 // runShow prints a task.
 func runShow(ctx context.Context, o showOptions) error {
 	return o.with(ctx, func(q database.Store) error {
-		id := o.Task
+		t, err := find(ctx, q, o.Task, nil)
+		if err != nil {
+			return err
+		}
+		id := t.ID
 		if o.Newest {
 			list, err := q.List(ctx, queue.Filter{Limit: 1})
 			if err != nil {
@@ -91,7 +95,7 @@ func story(d queue.Details, waits string, now time.Time) string {
 		r.Reason = "the report cannot be read; --json shows it"
 	}
 	line("task", d.ID)
-	line("issue", fmt.Sprintf("%s#%d  %s", d.Repo, d.Issue, r.Title))
+	line("issue", fmt.Sprintf("%s#%d  %s", d.Repo, d.Issue, cmp.Or(r.Title, title(d))))
 	line("event", r.Event)
 	line("agent", d.Agent)
 	line("state", stateText(d.Info, now))

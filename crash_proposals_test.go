@@ -231,20 +231,26 @@ func effects(p memory.Proposal) []string {
 // record returns the record of the issue.
 func (s *proposalRound) record(t *testing.T) memory.Record {
 	t.Helper()
-	if s.memory == "file" {
-		store, err := file.Open(filepath.Join(s.dir, ".foreman/memory"))
+	return s.recordOf(t, s.number)
+}
+
+// recordOf returns the record of an issue, or that of the repository.
+func (r *crashRound) recordOf(t *testing.T, issue int) memory.Record {
+	t.Helper()
+	if r.memory == "file" {
+		store, err := file.Open(filepath.Join(r.dir, ".foreman/memory"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec, err := store.Load(t.Context(), crashRepo, 7)
+		rec, err := store.Load(t.Context(), crashRepo, issue)
 		if err != nil && !errors.Is(err, memory.ErrNotFound) {
 			t.Fatal(err)
 		}
 		return rec
 	}
 	var newest memory.Record
-	for _, a := range s.results.Artifacts() {
-		if !strings.HasPrefix(a.Name, "foreman-memory-i7") {
+	for _, a := range r.results.Artifacts() {
+		if a.Name != fmt.Sprint("foreman-memory-i", issue) {
 			continue
 		}
 		z, err := zip.NewReader(bytes.NewReader(a.Zip), int64(len(a.Zip)))
@@ -259,11 +265,9 @@ func (s *proposalRound) record(t *testing.T) memory.Record {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := memory.Decode(data, crashRepo, 7)
-		if err != nil {
+		if newest, err = memory.Decode(data, crashRepo, issue); err != nil { // the newest is the last
 			t.Fatal(err)
 		}
-		newest = r // the newest is the last
 	}
 	return newest
 }

@@ -64,7 +64,7 @@ func TestCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]func(t *testing.T, program string){
-		"random": crashRandom, "schedule": crashSchedule, "command": crashCommand, "proposals": crashProposals, "answers": crashAnswers,
+		"random": crashRandom, "schedule": crashSchedule, "command": crashCommand, "proposals": crashProposals, "answers": crashAnswers, "outcomes": crashOutcomes, "judging": crashJudging,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -143,6 +143,7 @@ type crashRound struct {
 	crashCase
 	program string
 	dir     string
+	number  int // of the issue
 	gh      *githubtest.Server
 	results *resultstest.Server
 	api     *httptest.Server // serves gh and results under one GITHUB_API_URL
@@ -217,12 +218,12 @@ func newCrashRound(t *testing.T, program string, c crashCase) *crashRound {
 // and the number of the answer.
 func newCrashRoundOf(t *testing.T, program string, c crashCase, rules, decision string) *crashRound {
 	t.Helper()
-	r := &crashRound{crashCase: c, program: program, dir: t.TempDir(), crashRun: crashRun{"issues", "event.json", 99}, clock: fastClock{time.Now().Round(0)}, cut: make(chan struct{}, 100)}
+	r := &crashRound{crashCase: c, program: program, dir: t.TempDir(), number: 7, crashRun: crashRun{"issues", "event.json", 99}, clock: fastClock{time.Now().Round(0)}, cut: make(chan struct{}, 100)}
 	var err error
 	if r.gh, err = githubtest.Start(githubtest.Config{SkipValidation: true, Now: func() time.Time { return r.clock.now() }}); err != nil {
 		t.Fatal(err)
 	}
-	if r.results, err = resultstest.Start(resultstest.Config{Repo: crashRepo, Lenient: true}); err != nil {
+	if r.results, err = resultstest.Start(resultstest.Config{Repo: crashRepo, Lenient: true, Now: func() time.Time { return r.clock.now() }}); err != nil {
 		t.Fatal(err)
 	}
 	r.api = r.results.Front(r.gh)
@@ -250,7 +251,7 @@ func newCrashRoundOf(t *testing.T, program string, c crashCase, rules, decision 
 // issue returns the JSON of the issue, as in an event from GitHub.
 func (r *crashRound) issue(t *testing.T) []byte {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.gh.URL+"/repos/"+crashRepo+"/issues/7", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("%s/repos/%s/issues/%d", r.gh.URL, crashRepo, r.number), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

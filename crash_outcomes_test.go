@@ -42,28 +42,36 @@ const judgedDecision = `{"task_id": %q, "decision": "label_and_respond", "ration
 func crashOutcomes(t *testing.T, program string) {
 	random := rand.New(rand.NewPCG(crashSeed, 2))
 	var sum outcomeTally
-	for round := range *crashRounds {
+	rounds := *crashRounds
+	if testing.Short() {
+		rounds = min(rounds, len(proposingCases()))
+	}
+	for round := range rounds {
 		s := newOutcomeRound(t, program, round, random)
 		s.play(t)
 		sum.add(t, s)
 	}
 	t.Logf("%d rounds, %d kills, %d lost answers, %d runs left, %d at once, %d outcomes (%s): %d lost, %d doubled",
-		*crashRounds, sum.kills, sum.cuts, sum.left, sum.both, sum.outcomes, showTally(sum.counts), sum.lost, sum.doubled)
-	if sum.kills < 3**crashRounds || sum.outcomes < 5**crashRounds {
-		t.Errorf("only %d kills and %d outcomes in %d rounds: nothing was tried", sum.kills, sum.outcomes, *crashRounds)
+		rounds, sum.kills, sum.cuts, sum.left, sum.both, sum.outcomes, showTally(sum.counts), sum.lost, sum.doubled)
+	if sum.kills < 2*rounds || sum.outcomes < 3*rounds {
+		t.Errorf("only %d kills and %d outcomes in %d rounds: nothing was tried", sum.kills, sum.outcomes, rounds)
 	}
 }
 
 // crashJudging kills a scheduled run that judges, and the run after a person took a label off, at every call in
 // turn, before and after the effect of the call. Then it repeats the run, or leaves it.
 func crashJudging(t *testing.T, program string) {
+	step := 1
+	if testing.Short() {
+		step = 5
+	}
 	for _, c := range []crashCase{{false, "file"}, {false, "artifact"}} {
 		for _, leave := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, left %t", c, leave), func(t *testing.T) {
 				t.Parallel()
 				var sum outcomeTally
 				for _, results := range []bool{false, true} {
-					for nth, killed := 1, c.memory == "artifact" || !results; killed; nth++ {
+					for nth, killed := 1, c.memory == "artifact" || !results; killed; nth += step {
 						killed = false
 						for _, after := range []bool{false, true} {
 							s := newOutcomeRoundOf(t, program, c, nil)
@@ -74,7 +82,7 @@ func crashJudging(t *testing.T, program string) {
 					}
 				}
 				t.Logf("%d kills, %d outcomes: %d lost, %d doubled", sum.kills, sum.outcomes, sum.lost, sum.doubled)
-				if sum.kills < 8 {
+				if sum.kills < 8/step {
 					t.Errorf("only %d kills: the schedule does not reach every call", sum.kills)
 				}
 			})

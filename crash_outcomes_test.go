@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -44,7 +45,7 @@ func crashOutcomes(t *testing.T, program string) {
 	var sum outcomeTally
 	rounds := *crashRounds
 	if testing.Short() {
-		rounds = min(rounds, len(proposingCases()))
+		rounds = min(rounds, len(judgedCases()))
 	}
 	for round := range rounds {
 		s := newOutcomeRound(t, program, round, random)
@@ -65,7 +66,7 @@ func crashJudging(t *testing.T, program string) {
 	if testing.Short() {
 		step = 5
 	}
-	for _, c := range []crashCase{{false, "file"}, {false, "artifact"}} {
+	for _, c := range []crashCase{{false, "file"}, {false, "artifact"}, {false, crashDatabase}} {
 		for _, leave := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, left %t", c, leave), func(t *testing.T) {
 				t.Parallel()
@@ -177,8 +178,12 @@ func (i *judgedIssue) docs() memory.Outcome {
 
 func newOutcomeRound(t *testing.T, program string, round int, random *rand.Rand) *outcomeRound {
 	t.Helper()
-	return newOutcomeRoundOf(t, program, proposingCases()[round%len(proposingCases())], random)
+	cases := judgedCases()
+	return newOutcomeRoundOf(t, program, cases[round%len(cases)], random)
 }
+
+// judgedCases are the cases with a memory. In the database rules decide.
+func judgedCases() []crashCase { return append(proposingCases(), crashCase{false, crashDatabase}) }
 
 func newOutcomeRoundOf(t *testing.T, program string, c crashCase, random *rand.Rand) *outcomeRound {
 	t.Helper()
@@ -186,6 +191,12 @@ func newOutcomeRoundOf(t *testing.T, program string, c crashCase, random *rand.R
 	rules := judgedRules + judgedRule
 	if c.agent {
 		rules = judgedRules + judgedAgent
+	}
+	if c.memory == crashDatabase {
+		var err error
+		if program, err = exec.LookPath(crashDatabaseProgram); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s.crashRound = newCrashRoundOf(t, program, c, rules, judgedDecision)
 	s.gh.Repo(crashRepo).AddLabel("docs", "triage", "later").AddUser("mona").SetPermission("mona", "admin")

@@ -22,6 +22,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
+	"github.com/org/foreman-action/store/sqlite"
 )
 
 const proposingRules = `version: 1
@@ -237,16 +238,20 @@ func (s *proposalRound) record(t *testing.T) memory.Record {
 // recordOf returns the record of an issue, or that of the repository.
 func (r *crashRound) recordOf(t *testing.T, issue int) memory.Record {
 	t.Helper()
-	if r.memory == "file" {
+	switch r.memory {
+	case "file":
 		store, err := file.Open(filepath.Join(r.dir, ".foreman/memory"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec, err := store.Load(t.Context(), crashRepo, issue)
-		if err != nil && !errors.Is(err, memory.ErrNotFound) {
+		return loaded(t, store, issue)
+	case crashDatabase:
+		store, err := sqlite.Open(t.Context(), filepath.Join(r.dir, crashDatabase), sqlite.Options{})
+		if err != nil {
 			t.Fatal(err)
 		}
-		return rec
+		defer store.Close()
+		return loaded(t, store.Memory(), issue)
 	}
 	var newest memory.Record
 	for _, a := range r.results.Artifacts() {
@@ -270,6 +275,15 @@ func (r *crashRound) recordOf(t *testing.T, issue int) memory.Record {
 		}
 	}
 	return newest
+}
+
+func loaded(t *testing.T, s memory.Store, issue int) memory.Record {
+	t.Helper()
+	rec, err := s.Load(t.Context(), crashRepo, issue)
+	if err != nil && !errors.Is(err, memory.ErrNotFound) {
+		t.Fatal(err)
+	}
+	return rec
 }
 
 func (s *proposalRound) tell(format string, args ...any) {

@@ -30,7 +30,7 @@ var update = flag.Bool("update", false, "rewrite what the scripts expect")
 func TestMain(m *testing.M) {
 	// The tests mostly wait for other processes, so more of them can run in parallel.
 	_ = flag.Set("test.parallel", "8")
-	testscript.Main(ramdir.Tests{M: m, Setenv: os.Setenv}, map[string]func(){"foreman": main, crashProgram: crashMain, "validate_builder_result": main, "validate_inspector_result": main})
+	testscript.Main(ramdir.Tests{M: m, Setenv: os.Setenv}, map[string]func(){"foreman": main, crashProgram: crashMain, crashDatabaseProgram: crashDatabaseMain, "validate_builder_result": main, "validate_inspector_result": main})
 }
 
 // TestScripts runs every script of testdata/script against the real program and a fake GitHub. In

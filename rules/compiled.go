@@ -136,6 +136,17 @@ func (c *compiled) Together(id string) bool {
 	return slices.ContainsFunc(c.all(), func(r *rule) bool { return r.id == id && r.together })
 }
 
+// Digests implements [ruleset.Rules].
+func (c *compiled) Digests() []string {
+	var list []string
+	for _, r := range c.all() {
+		for i := range r.actions {
+			list = append(list, r.digest(c.names, i))
+		}
+	}
+	return list
+}
+
 // UndoDigest implements [ruleset.Rules].
 func (c *compiled) UndoDigest(id string) string {
 	i := slices.IndexFunc(c.all(), func(r *rule) bool { return r.id == id })

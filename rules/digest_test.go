@@ -90,6 +90,9 @@ rules:
 	if len(r.Skipped) != 2 || r.Skipped[0].Digest != of[1] || r.Skipped[1].Digest != of[2] {
 		t.Errorf("skipped %v, want the second and the third entry, with %v", r.Skipped, of[1:3])
 	}
+	if diff := cmp.Diff(of, set.compiled().Digests()); diff != "" {
+		t.Errorf("all of the set (-want +got):\n%s", diff)
+	}
 	if undo := set.compiled().UndoDigest("a"); undo == "" || slices.Contains(of, undo) || set.compiled().UndoDigest("none") != "" {
 		t.Errorf("the digest of the reversals of a is %q", undo)
 	}

@@ -31,6 +31,7 @@ const (
 	maxAction = 64        // bytes of the type of an action
 	maxValue  = 600       // bytes of a value: of the 50 characters of a label, each with up to 12
 	maxCount  = 1_000_000 // outcomes of a pair
+	maxReason = 200       // characters of the decoder's error
 )
 
 // A File contains the results of a replay. The zero value has none.
@@ -66,8 +67,8 @@ func Counts(action string) bool {
 	return !spec.Closes() && !spec.Posts() && action != protocol.ActionLock
 }
 
-// Decode reads a file for a repository, "owner/name". It refuses a file of another repository, unknown keys,
-// values out of range, and pairs that are not in the order of Encode.
+// Decode reads a file for a repository, "owner/name"; empty: for any. It refuses a file of another repository,
+// unknown keys, values out of range, and pairs that are not in the order of Encode.
 func Decode(data []byte, repo string) (File, error) {
 	if len(data) > MaxSize {
 		return File{}, fmt.Errorf("it has more than %d bytes", MaxSize)
@@ -79,7 +80,7 @@ func Decode(data []byte, repo string) (File, error) {
 		Version int `json:"version"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return File{}, fmt.Errorf("it is not the JSON of foreman rules backtest: %w", err)
+		return File{}, notJSON(err)
 	}
 	switch {
 	case head.Version > Version:
@@ -91,7 +92,7 @@ func Decode(data []byte, repo string) (File, error) {
 	d.DisallowUnknownFields()
 	var f File
 	if err := d.Decode(&f); err != nil {
-		return File{}, fmt.Errorf("it is not the JSON of foreman rules backtest: %w", err)
+		return File{}, notJSON(err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return File{}, errors.New("it has more than one JSON value")
@@ -99,10 +100,15 @@ func Decode(data []byte, repo string) (File, error) {
 	if err := f.check(); err != nil {
 		return File{}, err
 	}
-	if !strings.EqualFold(f.Repo, repo) {
+	if repo != "" && !strings.EqualFold(f.Repo, repo) {
 		return File{}, fmt.Errorf("it is of the repository %s, not of %s", f.Repo, repo)
 	}
 	return f, nil
+}
+
+// notJSON returns an error with the beginning of the decoder's text, which may contain long names of the file.
+func notJSON(err error) error {
+	return fmt.Errorf("it is not the JSON of foreman rules backtest: %s", text.Shorten(err.Error(), maxReason))
 }
 
 // Encode returns the form of a file. Equal files have equal forms. It sets the version, sorts the pairs, and

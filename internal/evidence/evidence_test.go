@@ -30,6 +30,7 @@ func TestDecode(t *testing.T) {
 		"no version":         {`{}`, "it has no version"},
 		"newer":              {pair(`"version":1`, `"version":2,"new":[]`), "a newer version of the program wrote it: it has version 2"},
 		"unknown key":        {pair(`"kept":27`, `"kept":27,"x":1`), "it is not the JSON"},
+		"long unknown key":   {pair(`"kept":27`, `"kept":27,"`+strings.Repeat("x", 5000)+`":1`), "it is not the JSON"},
 		"two values":         {valid + "{}", "it is not the JSON"},
 		"another repository": {pair("octo/hello", "octo/other"), "it is of the repository octo/other, not of Octo/Hello"},
 		"no repository":      {pair("octo/hello", "hello"), "its repository is not owner/name"},
@@ -53,6 +54,9 @@ func TestDecode(t *testing.T) {
 		}
 		if errors.Is(err, evidence.ErrNewer) != (name == "newer") {
 			t.Errorf("%s: got %v", name, err)
+		}
+		if err != nil && len(err.Error()) > 300 {
+			t.Errorf("%s: the error has %d bytes", name, len(err.Error()))
 		}
 		if err != nil && len(f.Pairs) > 0 {
 			t.Errorf("%s: got %d pairs", name, len(f.Pairs))
@@ -94,6 +98,9 @@ func TestStart(t *testing.T) {
 		if kept != tt.kept || judged != tt.judged {
 			t.Errorf("%s %s %s of %d: got %d of %d, want %d of %d", tt.digest, tt.action, tt.value, tt.of, kept, judged, tt.kept, tt.judged)
 		}
+	}
+	if again, err := evidence.Decode([]byte(valid), ""); err != nil || len(again.Pairs) != len(f.Pairs) {
+		t.Errorf("for any repository: %d pairs, %v", len(again.Pairs), err)
 	}
 	if kept, judged := (evidence.File{}).Start(a, "add_label", "bug", 20); kept+judged != 0 {
 		t.Errorf("without a file: %d of %d", kept, judged)

@@ -30,6 +30,7 @@ func Check(cfg *config.Config, files []*yamlfile.File, repo *Repository) yamlfil
 	for _, p := range (*ruleset.Set)(cfg.Rules).Rules().Suspicious(repo.isFolder) {
 		c.warn(p, "%s", p.Message)
 	}
+	c.evidence(files)
 	c.workflows()
 	checkRuns(&c, files)
 	c.forms()

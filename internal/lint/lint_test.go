@@ -73,6 +73,10 @@ func check(t *testing.T, files archive) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := repo.ReadEvidence(t.Context(), files, cfg.Policy.Earn.Evidence); err != nil {
+		t.Fatal(err)
+	}
+	repo.Name = "octo/hello"
 	for _, input := range actions.Inputs() {
 		repo.Inputs = append(repo.Inputs, string(input.Name))
 	}
@@ -126,6 +130,9 @@ func TestTrouble(t *testing.T) {
 		if err == nil || err.Error() != tt.want || repo != nil {
 			t.Errorf("got %v, %v, want %s", repo, err, tt.want)
 		}
+	}
+	if err := (&lint.Repository{}).ReadEvidence(t.Context(), broken{}, "a.json"); err == nil || err.Error() != "read a.json: gone" {
+		t.Errorf("evidence: got %v", err)
 	}
 }
 

@@ -24,10 +24,14 @@ type Repository struct {
 	Inputs []string
 	// LabelFile is the file that Labels were read from; empty: the labels on GitHub.
 	LabelFile string
+	// Name is "owner/name"; empty: unknown.
+	Name string
 	// Warnings name the files that could not be read.
 	Warnings yamlfile.Problems
 	// partial is true if one of these files is a form.
 	partial bool
+	// evidence is the file that the policy names; nil: it was not read.
+	evidence *evidenceFile
 	// folder reports whether the repository has a folder with files; nil: it is not known.
 	folder func(path string) bool
 }

@@ -73,6 +73,8 @@ type Rules interface {
 	// Together reports whether the rule has "together: true": all of its actions are carried out, or
 	// none.
 	Together(id string) bool
+	// Digests returns the digests of the actions of all rules, as rules.Result has them.
+	Digests() []string
 	// UndoDigest returns the digest of the reversals of a rule (else_undo), as rules.Result has it for its
 	// actions.
 	UndoDigest(id string) string
@@ -119,6 +121,7 @@ func (none) UsesMemory() bool                        { return false }
 func (none) UndoesByMemory() bool                    { return false }
 func (none) OverridesHumans(string) bool             { return false }
 func (none) Together(string) bool                    { return false }
+func (none) Digests() []string                       { return nil }
 func (none) UndoDigest(string) string                { return "" }
 func (none) Adders(string) []string                  { return nil }
 func (none) MayHaveEffect(string, triage.Issue) bool { return false }

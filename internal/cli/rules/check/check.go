@@ -31,6 +31,7 @@ For the workflows that run Foreman on these files it checks their events, whethe
 is allowed (allow-close), whether they may read the memory (actions: read), whether they
 can write on the pull requests of forks (not on pull_request), and whether they start on
 people's answers to proposals (issue_comment with the types created and edited).
+It also checks whether the file of policy.earn.evidence counts for a rule.
 
 Differences that foreman rules import lists in a comment of the file are warnings until that
 comment is removed.

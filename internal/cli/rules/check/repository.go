@@ -44,7 +44,7 @@ func compare(ctx context.Context, env process.Env, name string, cfg *config.Conf
 	if err != nil {
 		return nil, nil, err
 	}
-	repo, err := repository(ctx, env, name, cfg.Files)
+	repo, err := repository(ctx, env, name, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,34 +73,47 @@ func compare(ctx context.Context, env process.Env, name string, cfg *config.Conf
 	return lint.Check(cfg, parsed, repo), notes, nil
 }
 
-// repository reads the labels, forms and workflows to compare rules with, from the named repository
-// on GitHub. If name is empty, it reads the folder of the files. It returns nil if there are none.
-func repository(ctx context.Context, env process.Env, name string, names []string) (*lint.Repository, error) {
+// repository reads what the rules are compared with, from the named repository on GitHub: labels, forms,
+// workflows and evidence. If name is empty, it reads the folder of the files. It returns nil if there is
+// nothing of these.
+func repository(ctx context.Context, env process.Env, name string, cfg *config.Config) (*lint.Repository, error) {
+	evidence := cfg.Policy.Earn.Evidence
 	if name != "" {
-		return remoteRepository(ctx, env, name)
+		return remoteRepository(ctx, env, name, evidence)
 	}
 	dir, err := env.WorkDir()
 	if err != nil {
 		return nil, err
 	}
-	for _, root := range append(roots(dir, names), dir) {
+	folders := append(roots(dir, cfg.Files), dir)
+	repo := env.Getenv("GITHUB_REPOSITORY")
+	for _, root := range folders {
 		for _, below := range append([]string{lint.FormFolder, lint.WorkflowFolder}, lint.LabelFiles()...) {
 			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(below))); err == nil {
-				return localRepository(ctx, root)
+				return localRepository(ctx, root, repo, evidence)
 			}
 		}
 	}
-	return nil, nil
+	if evidence == "" {
+		return nil, nil
+	}
+	return localRepository(ctx, folders[0], repo, evidence)
 }
 
-func localRepository(ctx context.Context, root string) (*lint.Repository, error) {
+func localRepository(ctx context.Context, root, name, evidence string) (*lint.Repository, error) {
 	all := lenient{files.Folder{Dir: root}}
 	repo, err := lint.Read(ctx, all)
+	if err == nil {
+		err = repo.ReadLabelFile(ctx, all)
+	}
+	if err == nil {
+		err = repo.ReadEvidence(ctx, all, evidence)
+	}
 	if err != nil {
 		return nil, err
 	}
-	err = repo.ReadLabelFile(ctx, all)
-	return repo, err
+	repo.Name = name
+	return repo, nil
 }
 
 // roots returns the folders that may contain the .github of the files.
@@ -118,7 +131,7 @@ func roots(dir string, names []string) []string {
 	return list
 }
 
-func remoteRepository(ctx context.Context, env process.Env, full string) (*lint.Repository, error) {
+func remoteRepository(ctx context.Context, env process.Env, full, evidence string) (*lint.Repository, error) {
 	owner, name, ok := protocol.SplitRepo(full)
 	if !ok {
 		return nil, command.Usagef("--repository: want OWNER/NAME, got %q", full)
@@ -135,7 +148,11 @@ func remoteRepository(ctx context.Context, env process.Env, full string) (*lint.
 	if err != nil && !many {
 		return nil, unreached(full, err)
 	}
-	repo, err := lint.Read(ctx, lenient{remote.Branch{Client: client, Tree: github.Tree{Owner: owner, Repo: name}}})
+	all := lenient{remote.Branch{Client: client, Tree: github.Tree{Owner: owner, Repo: name}}}
+	repo, err := lint.Read(ctx, all)
+	if err == nil {
+		err = repo.ReadEvidence(ctx, all, evidence)
+	}
 	if err == nil && len(repo.Forms) == 0 {
 		// On GitHub, a repository without issue forms uses those of its owner's repository .github.
 		err = repo.ReadForms(ctx, lenient{remote.Branch{Client: client, Tree: github.Tree{Owner: owner, Repo: ".github"}}})
@@ -143,6 +160,7 @@ func remoteRepository(ctx context.Context, env process.Env, full string) (*lint.
 	if err != nil {
 		return nil, unreached(full, err)
 	}
+	repo.Name = full
 	if repo.Labels = labels; many {
 		repo.Labels = nil
 		repo.Warnings = append(repo.Warnings, yamlfile.Problem{File: full, Warning: true, Message: "it has more than 2,000 labels; whether it has those of the rules is not checked"})

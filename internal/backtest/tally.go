@@ -121,10 +121,12 @@ func (c *ruleCount) add(h history, d decision, links int) {
 		t.fails++
 		t.failure = cmp.Or(t.failure, firstLine(r.Error))
 	}
+	var adds []addition
 	for _, id := range d.fired {
 		c.rules[id].judge(h, *d.effects[id], links)
-		c.prove(h, d.effects[id].adds)
+		adds = append(adds, d.effects[id].adds...)
 	}
+	c.prove(h, adds)
 }
 
 // A proofKey is a label that an action of a rule adds. label is in the form of [text.LabelKey].
@@ -133,7 +135,7 @@ type proofKey struct{ digest, label string }
 // A proof counts what people did with a label.
 type proof struct{ judged, kept int }
 
-// prove counts what the history of an issue proves. Rules with the same digest count an issue once.
+// prove counts what the history of an issue proves about the labels that rules add. Rules with the same digest count an issue once.
 func (c *ruleCount) prove(h history, adds []addition) {
 	for i, a := range adds {
 		key := proofKey{a.digest, text.LabelKey(a.label)}

@@ -90,8 +90,11 @@ func (e *Earlier) clone() Earlier {
 	return c
 }
 
-// add adds a task to the counts. The caller has checked that the types are within their bounds.
+// add adds a task to the counts, unless shadow mode suppressed it. The caller has checked that the types are within their bounds.
 func (e *Earlier) add(t Task) {
+	if t.Suppressed() {
+		return
+	}
 	if e.Tasks == 0 || t.At.Before(e.From) {
 		e.From = t.At
 	}

@@ -22,7 +22,7 @@ type Outcomes struct {
 	// Judged is the time up to which all actions were judged; zero: none.
 	Judged time.Time `json:"judged,omitzero"`
 	// Counted are the outcomes of later actions that were counted already, because a person acted or because a
-	// run ended early: 12 hexadecimal digits for the issue and the pair, a space, and the Unix time of the action in seconds. Sorted
+	// run ended early: 12 hexadecimal digits for the issue, the pair and shadow mode, a space, and the Unix time of the action in seconds. Sorted
 	// by that time.
 	Counted []string `json:"counted,omitempty"`
 }
@@ -49,15 +49,15 @@ func (o *Outcomes) Pair(k PairKey) (p Pair, ok bool) {
 
 // Count adds the outcome of an action of a pair, and reports whether it did. An
 // action up to Outcomes.Judged does not count again, and neither does a second one of the pair on the
-// same issue while the first is in Outcomes.Counted. name is as in [Pair]. More than 1,000 pairs are not kept: those without a permission whose last outcome is the
+// same issue while the first is in Outcomes.Counted; an action that shadow mode only planned is another one. name is as in [Pair]. More than 1,000 pairs are not kept: those without a permission whose last outcome is the
 // oldest are dropped.
 func (o *Outcomes) Count(k PairKey, name string, r Result, t Threshold) bool {
 	k = k.clip()
 	acted := clipTime(r.Acted)
-	if !acted.After(o.Judged) || o.Holds(k, r.Issue) {
+	if !acted.After(o.Judged) || o.Holds(k, r.Issue, r.Shadow) {
 		return false
 	}
-	o.Counted = append(slices.Clone(o.Counted), fmt.Sprintf("%s %d", k.on(r.Issue), acted.Unix()))
+	o.Counted = append(slices.Clone(o.Counted), fmt.Sprintf("%s %d", k.on(r.Issue, r.Shadow), acted.Unix()))
 	slices.SortStableFunc(o.Counted, func(a, b string) int { return cmp.Compare(actedAt(a), actedAt(b)) })
 	o.Counted = o.Counted[max(0, len(o.Counted)-maxCounted):]
 	o.Pairs = slices.Clone(o.Pairs)
@@ -71,12 +71,22 @@ func (o *Outcomes) Count(k PairKey, name string, r Result, t Threshold) bool {
 	return true
 }
 
-// Reset begins a new period of a pair whose period began before a time.
+// Reset begins a new period of a pair whose period began before a time. The same applies to its outcomes in
+// shadow mode.
 func (o *Outcomes) Reset(k PairKey, at time.Time) {
 	i, found := slices.BinarySearchFunc(o.Pairs, k.clip(), func(p Pair, k PairKey) int { return p.compare(k) })
-	if at = clipTime(at); found && o.Pairs[i].Since.Before(at) {
-		o.Pairs = slices.Clone(o.Pairs)
-		o.Pairs[i].lose(at, "the policy resets it")
+	at = clipTime(at)
+	before := func(since time.Time) bool { return !since.IsZero() && since.Before(at) }
+	if !found || !before(o.Pairs[i].Since) && !before(o.Pairs[i].Shadow.Since) {
+		return
+	}
+	o.Pairs = slices.Clone(o.Pairs)
+	p := &o.Pairs[i]
+	if before(p.Shadow.Since) {
+		p.Shadow = Shadow{}
+	}
+	if before(p.Since) {
+		p.lose(at, "the policy resets it")
 	}
 }
 
@@ -119,18 +129,23 @@ func (o *Outcomes) Advance(to time.Time) {
 	}
 }
 
-// Holds reports whether Outcomes.Counted has an outcome of a pair on an issue; nil outcomes have none.
-func (o *Outcomes) Holds(k PairKey, issue int) bool {
+// Holds reports whether Outcomes.Counted has an outcome of a pair on an issue, of an action that shadow mode
+// only planned or of another one. Nil outcomes have none.
+func (o *Outcomes) Holds(k PairKey, issue int, shadow bool) bool {
 	if o == nil {
 		return false
 	}
-	key := k.clip().on(issue)
+	key := k.clip().on(issue, shadow)
 	return slices.ContainsFunc(o.Counted, func(s string) bool { return strings.HasPrefix(s, key) })
 }
 
 // on returns the digits in Outcomes.Counted for an issue.
-func (k PairKey) on(issue int) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{strconv.Itoa(issue), k.Source, k.Action, k.Value}, "\x00")))
+func (k PairKey) on(issue int, shadow bool) string {
+	parts := []string{strconv.Itoa(issue), k.Source, k.Action, k.Value}
+	if shadow {
+		parts = append(parts, "shadow")
+	}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:keyDigits/2])
 }
 

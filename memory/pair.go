@@ -50,8 +50,8 @@ type Pair struct {
 	// Name is the id of the rule when the last outcome was counted, for people; empty for an agent.
 	Name string `json:"name,omitempty"`
 
-	Since time.Time `json:"since"` // time of the first action of the period; UTC
-	At    time.Time `json:"at"`    // when the last outcome became known; UTC
+	Since time.Time `json:"since,omitzero"` // time of the first action of the period; UTC; zero: there was none
+	At    time.Time `json:"at"`             // when the last outcome became known; UTC
 	Tally
 	// Last are the last judged outcomes of the period, at most ten, the newest at the end: 'k' counts for
 	// the pair, 'u' against it.
@@ -67,6 +67,17 @@ type Pair struct {
 	Lost    time.Time `json:"lost,omitzero"`    // when the permission was lost last; zero: never
 	Why     string    `json:"why,omitempty"`    // why it was lost; empty: never
 	Before  Tally     `json:"before,omitzero"`  // of all earlier periods
+
+	Shadow Shadow `json:"shadow,omitzero"`
+}
+
+// A Shadow is what became of the actions of a pair that shadow mode only planned: kept if a person did the
+// same, undone if people decided otherwise. It is apart from the other outcomes of the pair, and never
+// gives the permission.
+type Shadow struct {
+	Since time.Time `json:"since,omitzero"` // when the first of them was planned; UTC
+	Tally
+	Last string `json:"last,omitempty"` // as in Pair
 }
 
 // A PairKey identifies a pair.
@@ -80,6 +91,7 @@ type PairKey struct {
 // A Result is the outcome of one action.
 type Result struct {
 	Outcome Outcome
+	Shadow  bool // shadow mode only planned the action
 	Issue   int
 	Author  string    // login of the issue's author; empty: a deleted account
 	Acted   time.Time // when the action was carried out, or its proposal ended
@@ -174,10 +186,14 @@ func (p Pair) Earned(t Threshold) bool {
 // begins, with nothing counted.
 func (p *Pair) Count(r Result, t Threshold) {
 	at, acted := clipTime(r.At), clipTime(r.Acted)
+	p.At = at
+	if r.Shadow {
+		p.Shadow.count(r.Outcome, acted)
+		return
+	}
 	if p.Since.IsZero() || acted.Before(p.Since) {
 		p.Since = acted
 	}
-	p.At = at
 	counts, right := r.Outcome.judged()
 	if right && p.Granted.IsZero() && !p.counts(r.Author) {
 		r.Outcome, counts = OutcomeUnjudged, false
@@ -192,12 +208,7 @@ func (p *Pair) Count(r Result, t Threshold) {
 		p.Undoings = append(slices.Clone(p.Undoings), r.Issue)
 		p.Undoings = p.Undoings[max(0, len(p.Undoings)-maxUndoings):]
 	}
-	mark := "u"
-	if right {
-		mark = "k"
-	}
-	p.Last += mark
-	p.Last = p.Last[max(0, len(p.Last)-lastJudged):]
+	p.Last = marked(p.Last, right)
 	judged, good := p.Judged()
 	bound := wilson.Bound(good, judged)
 	switch {
@@ -210,6 +221,35 @@ func (p *Pair) Count(r Result, t Threshold) {
 	case bound < t.Bound-slack:
 		p.lose(at, fmt.Sprintf("%d of %d were right, bound %.2f", good, judged, bound))
 	}
+}
+
+// marked returns the last judged outcomes after one more.
+func marked(last string, right bool) string {
+	if right {
+		last += "k"
+	} else {
+		last += "u"
+	}
+	return last[max(0, len(last)-lastJudged):]
+}
+
+// count counts the outcome of an action that was planned at a time.
+func (s *Shadow) count(o Outcome, planned time.Time) {
+	if s.Since.IsZero() || planned.Before(s.Since) {
+		s.Since = planned
+	}
+	if n := s.Tally.count(o); n != nil {
+		*n = plus(*n, 1)
+	}
+	if counts, right := o.judged(); counts {
+		s.Last = marked(s.Last, right)
+	}
+}
+
+// Ready reports whether the outcomes would be proof enough for an action that is carried out.
+func (s Shadow) Ready(t Threshold) bool {
+	judged, right := s.Judged()
+	return judged >= t.Of && wilson.Bound(right, judged) >= t.Bound
 }
 
 // counts reports whether one more right outcome on an issue of an author counts, and counts it.
@@ -235,7 +275,7 @@ func (p *Pair) counts(author string) bool {
 // lose ends the permission and the period.
 func (p *Pair) lose(at time.Time, why string) {
 	p.Before.add(p.Tally)
-	*p = Pair{PairKey: p.PairKey, Name: p.Name, Since: at, At: at, Undoings: p.Undoings, Lost: at, Why: clip(why, maxShort), Before: p.Before}
+	*p = Pair{PairKey: p.PairKey, Name: p.Name, Since: at, At: at, Undoings: p.Undoings, Lost: at, Why: clip(why, maxShort), Before: p.Before, Shadow: p.Shadow}
 }
 
 // maxRoom returns an upper bound of the size of the pair in the stored form.
@@ -244,7 +284,7 @@ func (p Pair) maxRoom() int {
 		escaped = 6    // a byte of a text at most
 		author  = 60   // of Authors
 		issue   = 20   // of Undoings
-		others  = 1200 // the names, counts and times
+		others  = 1700 // the names, counts and times
 	)
 	return escaped*(len(p.Source)+len(p.Action)+len(p.Value)+len(p.Name)+len(p.Why)) + author*len(p.Authors) + issue*len(p.Undoings) + others
 }
@@ -254,10 +294,10 @@ func (p Pair) check() error {
 	switch {
 	case !within(maxPairText, p.Source, p.Action, p.Value, p.Name) || !short(p.Why) || p.Source == "" || p.Action == "":
 		return errors.New("a pair has no source or action, or a text that is too long")
-	case !storable(p.Since) || !storable(p.At) || !storable(p.Granted) || !storable(p.Lost):
+	case !storable(p.Since) || !storable(p.At) || !storable(p.Granted) || !storable(p.Lost) || !storable(p.Shadow.Since):
 		return errors.New("a time of a pair is out of range")
-	case len(p.Last) > lastJudged || strings.Trim(p.Last, "ku") != "":
-		return fmt.Errorf("the last outcomes of a pair are %q", clip(p.Last, 60))
+	case max(len(p.Last), len(p.Shadow.Last)) > lastJudged || strings.Trim(p.Last+p.Shadow.Last, "ku") != "":
+		return fmt.Errorf("the last outcomes of a pair are %q, and %q in shadow mode", clip(p.Last, 60), clip(p.Shadow.Last, 60))
 	case len(p.Authors) > maxAuthors:
 		return fmt.Errorf("a pair counts %d authors, more than %d", len(p.Authors), maxAuthors)
 	}
@@ -269,7 +309,7 @@ func (p Pair) check() error {
 			return errors.New("an author of a pair is out of range")
 		}
 	}
-	for _, t := range []Tally{p.Tally, p.Before} {
+	for _, t := range []Tally{p.Tally, p.Before, p.Shadow.Tally} {
 		for _, o := range outcomes() {
 			if n := *t.count(o); n < 0 || n > maxCount {
 				return errors.New("a count of a pair is out of range")

@@ -26,7 +26,7 @@ const (
 )
 
 // Repository is the issue number of the record about a whole repository. That record contains
-// [Scores] and cursors of scans, and neither tasks nor changes of people.
+// [Outcomes] and cursors of scans, and neither tasks nor changes of people.
 const Repository = 0
 
 // A Record is the history of our actions on one issue. The record with the issue number
@@ -60,7 +60,7 @@ type Record struct {
 	Tasks        []Task `json:"tasks"` // oldest first
 	// Humans lists the changes of humans since the oldest recorded task, the oldest first.
 	Humans []Change `json:"humans,omitempty"`
-	// Scores are the scores of shadow mode; nil: none.
+	// Scores are those of shadow mode that an earlier version counted; nil: none.
 	Scores *Scores `json:"scores,omitempty"`
 	// Outcomes are what became of our actions in the repository; nil: none.
 	Outcomes *Outcomes `json:"outcomes,omitempty"`
@@ -387,7 +387,9 @@ func (r *Record) fit() (steps int) {
 		for _, t := range r.Tasks[:n] {
 			e.add(t)
 		}
-		r.Earlier, r.Tasks = &e, r.Tasks[n:]
+		if r.Tasks = r.Tasks[n:]; e.Tasks > 0 {
+			r.Earlier = &e
+		}
 		r.dropHumans()
 	}
 	if more := len(r.Tasks) - MaxTasks; more > 0 {

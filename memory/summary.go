@@ -101,7 +101,7 @@ func withProposals(parts []part, list []Proposal) []part {
 
 // eventful reports whether a task was escalated or one of its actions was carried out.
 func eventful(t Task) bool {
-	return t.Decision == protocol.Escalate || slices.ContainsFunc(t.Actions, func(a Action) bool { return a.Result == triage.Done })
+	return t.Decision == protocol.Escalate && !t.Suppressed() || slices.ContainsFunc(t.Actions, func(a Action) bool { return a.Result == triage.Done })
 }
 
 func render(issue int, earlier string, parts []part, later string) string {

@@ -51,7 +51,8 @@ type Action struct {
 	// none, or an earlier version wrote the record.
 	Pair    string         `json:"pair,omitempty"`
 	Verdict triage.Verdict `json:"verdict,omitempty"` // the policy's answer
-	// Result is the progress of the action: any state but trying. Records may contain any other
+	// Result is the progress of the action: any state but trying. It is planned if shadow mode suppressed
+	// the action. Records may contain any other
 	// word of up to 512 bytes, such as "unknown" or a word of another version. Such an action
 	// counts as not carried out.
 	Result triage.State `json:"result"`
@@ -59,6 +60,11 @@ type Action struct {
 	URL    string       `json:"url,omitempty"`    // address of the result
 	// Hash is the HashAction of the action as it was decided; empty: unknown.
 	Hash string `json:"hash,omitempty"`
+}
+
+// Suppressed reports whether shadow mode only planned the actions of the task, so that it changed nothing.
+func (t Task) Suppressed() bool {
+	return len(t.Actions) > 0 && !slices.ContainsFunc(t.Actions, func(a Action) bool { return a.Result != triage.Planned })
 }
 
 // NewAction returns the record of an action with its index, type, values and hash filled in. The

@@ -83,7 +83,7 @@ func (p Policy) Threshold(action string) Threshold {
 }
 
 // set returns a value, or another one if it is not set.
-func set[N int | float64](n, otherwise N) N {
+func set[N int | float64 | time.Duration](n, otherwise N) N {
 	if n <= 0 {
 		return otherwise
 	}
@@ -119,12 +119,12 @@ func (p Policy) ResetAt(source string) time.Time {
 
 // JudgeTime returns how long after an action its outcome is judged: JudgeAfter, or else the time of shadow
 // mode, from a day to 90 days.
-func (p Policy) JudgeTime() time.Duration {
-	if p.JudgeAfter > 0 {
-		return min(max(p.JudgeAfter, MinJudgeAfter), MaxJudgeAfter)
-	}
-	return min(max(p.Grace(), MinJudgeAfter), MaxJudgeAfter)
-}
+func (p Policy) JudgeTime() time.Duration { return judgeTime(set(p.JudgeAfter, p.ShadowTime())) }
+
+// ShadowTime returns how long people have to take an action that shadow mode planned, from a day to 90 days.
+func (p Policy) ShadowTime() time.Duration { return judgeTime(set(p.ShadowPeriod, defaultShadowPeriod)) }
+
+func judgeTime(d time.Duration) time.Duration { return min(max(d, MinJudgeAfter), MaxJudgeAfter) }
 
 // Reads returns how many calls of GitHub a scheduled run may make to judge outcomes.
 func (p Policy) Reads() int { return min(set(p.JudgeReads, defaultJudgeReads), MaxJudgeReads) }

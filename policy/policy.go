@@ -57,8 +57,8 @@ type Policy struct {
 	// other programs under our login count. Reactions and edits of comments do not count, because
 	// the timeline does not list them. 0 means 30, negative: no limit.
 	MaxWrites int
-	// ShadowPeriod is how long people have to take an action that shadow mode predicted. 0 means
-	// 14 days.
+	// ShadowPeriod is how long people have to take an action that shadow mode planned; see
+	// [Policy.ShadowTime]. 0 means 14 days.
 	ShadowPeriod time.Duration
 
 	// JudgeAfter is how long after an action its outcome is judged; see [Policy.JudgeTime]. 0 means
@@ -86,14 +86,6 @@ type Policy struct {
 // Scanned returns the maximum number of issues that a scheduled run decides on.
 func (p Policy) Scanned() int { return orDefault(p.MaxScanned, defaultMaxScanned) }
 
-// Grace returns how long people have to take an action that shadow mode predicted.
-func (p Policy) Grace() time.Duration {
-	if p.ShadowPeriod <= 0 {
-		return defaultShadowPeriod
-	}
-	return p.ShadowPeriod
-}
-
 // orDefault returns the effective limit: the default for 0, and 0 (no limit) for a negative number.
 func orDefault[N int | time.Duration](n, otherwise N) N {
 	switch {
@@ -112,8 +104,7 @@ const (
 	defaultMaxWrites       = 30
 )
 
-// defaultShadowPeriod is how long people have to take an action that a rule predicted in shadow
-// mode. After that time, the prediction is compared with the issue.
+// defaultShadowPeriod is how long people have to take an action that shadow mode planned.
 const defaultShadowPeriod = 14 * 24 * time.Hour
 
 // The maximum numbers of issues that a scheduled run decides on.

@@ -191,7 +191,7 @@ func TestDefaults(t *testing.T) {
 		policy  policy.Policy
 		limits  policy.RateLimits
 		length  int
-		grace   time.Duration
+		shadow  time.Duration
 		scanned int
 	}{
 		{
@@ -199,7 +199,7 @@ func TestDefaults(t *testing.T) {
 			policy.MaxCommentLength, 14 * 24 * time.Hour, 100,
 		},
 		{"negative", none, policy.RateLimits{}, policy.MaxCommentLength, 14 * 24 * time.Hour, 100},
-		{"set", some, policy.RateLimits{Interval: time.Hour, Comments: 2, Writes: 3}, 5, time.Minute, 4},
+		{"set", some, policy.RateLimits{Interval: time.Hour, Comments: 2, Writes: 3}, 5, 24 * time.Hour, 4},
 		{
 			"too long", policy.Policy{CommentLength: policy.MaxCommentLength + 1, MaxComments: -1, CommentInterval: -1, MaxWrites: -1}, policy.RateLimits{},
 			policy.MaxCommentLength, 14 * 24 * time.Hour, 100,
@@ -209,8 +209,8 @@ func TestDefaults(t *testing.T) {
 		if got := p.RateLimits(); got != tt.limits {
 			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.limits)
 		}
-		if p.MaxLength() != tt.length || p.Grace() != tt.grace || p.Scanned() != tt.scanned {
-			t.Errorf("%s: got %d, %s, %d", tt.name, p.MaxLength(), p.Grace(), p.Scanned())
+		if p.MaxLength() != tt.length || p.ShadowTime() != tt.shadow || p.Scanned() != tt.scanned {
+			t.Errorf("%s: got %d, %s, %d", tt.name, p.MaxLength(), p.ShadowTime(), p.Scanned())
 		}
 	}
 }

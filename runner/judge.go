@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/runner/internal/judge"
@@ -13,17 +14,20 @@ import (
 
 // A Judgment is the result of judging the actions of a repository.
 type Judgment struct {
-	Judged  int // actions whose outcome became known
-	Undone  int // those of them that people undid or rejected
+	Judged  int // actions whose outcome became known, with those that shadow mode only planned
+	Undone  int // those of them that people undid or rejected; without those of shadow mode
 	Waiting int // issues with actions that may be old enough, which are left for the next time
 	// Changes are the permissions that pairs got or lost; nil if the policy does not demand that permissions
 	// are earned.
 	Changes []memory.PermissionChange
 	// Outcomes are those of the repository afterwards; nil: there are none, or they could not be read.
 	Outcomes *memory.Outcomes
+	// Scores are those of shadow mode that an earlier version counted; nil: there are none.
+	Scores *memory.Scores
 }
 
-// Judge judges the actions of a repository that are older than [policy.Policy.JudgeTime], and saves their
+// Judge judges the actions of a repository that are older than [policy.Policy.JudgeTime], or in shadow mode
+// than [policy.Policy.ShadowTime], and saves their
 // outcomes in the record of the repository. It makes at most [policy.Policy.Reads] calls to read issues; the next call continues with
 // the remaining issues. Only one process may judge a repository at a time. It needs Memory.Agenda and Host.Issues, and
 // does nothing in a dry run or with a memory that cannot be written. It ends early when stop returns true; nil: it
@@ -36,14 +40,18 @@ func (r *Runner) Judge(ctx context.Context, repo triage.Repo, stop func() bool, 
 // judge is Judge with the settings of a call.
 func (s setup) judge(ctx context.Context, repo triage.Repo, stop func() bool, warn func(format string, args ...any)) (Judgment, error) {
 	m := s.o.Memory
-	if m.Agenda == nil || m.Discards || m.ReadOnly || s.dry || s.o.Host.Issues == nil {
+	if m.Agenda == nil || m.Discards || m.ReadOnly || s.tryOnly || s.o.Host.Issues == nil {
 		return Judgment{}, nil
 	}
+	after := s.c.Policy.JudgeTime()
+	if s.c.Mode == config.ModeShadow {
+		after = s.c.Policy.ShadowTime()
+	}
 	sum, err := judge.Pass{
-		Repo: repo, Store: m.Agenda, Host: s.o.Host.Issues, Bot: s.login(), After: s.c.Policy.JudgeTime(), Now: s.o.Clock.Now(),
+		Repo: repo, Store: m.Agenda, Host: s.o.Host.Issues, Bot: s.login(), After: after, Now: s.o.Clock.Now(),
 		Threshold: s.threshold, Reset: s.resetAt, Reads: s.c.Policy.Reads(), LoadCost: m.LoadCalls, Stop: stop, Warn: warn,
 	}.Run(ctx)
-	j := Judgment{Judged: sum.Judged, Undone: sum.Undone, Waiting: sum.Waiting, Outcomes: sum.Outcomes}
+	j := Judgment{Judged: sum.Judged, Undone: sum.Undone, Waiting: sum.Waiting, Outcomes: sum.Outcomes, Scores: sum.Scores}
 	if s.c.Policy.Earned {
 		j.Changes = sum.Changes
 	}

@@ -157,7 +157,7 @@ func rulesMemory(r memory.Record, task string) facts.Memory {
 	}
 	seen := map[string]bool{}
 	for _, t := range r.Tasks {
-		if t.ID == task {
+		if t.ID == task || t.Suppressed() {
 			continue
 		}
 		m.Tasks++

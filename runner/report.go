@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/triage"
@@ -58,8 +57,6 @@ type Report struct {
 	// Why explains the rules part by part. It is nil if Options.Explain is false, or if there are
 	// more than 100 rules. It needs no additional look-ups.
 	Why []rules.RuleWhy `json:"-"`
-	// Scores are the scores of shadow mode; nil in other modes, or if there are none.
-	Scores *memory.Scores `json:"-"`
 	// Warnings are for maintainers; they did not stop the run.
 	Warnings []string `json:"warnings"`
 	// Missing lists permissions that the token lacks.

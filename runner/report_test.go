@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
@@ -34,7 +33,7 @@ func TestReportJSON(t *testing.T) {
 		`"executed":1,"suggested":0,"comment_url":"https://x/7#1","rules":[{"id":"a","fired":true,"why":"true: x"},{"id":"b","fired":false,"why":"false: y"}],` +
 		`"warnings":["w"],"missing":["issues: write"]}`
 	unstored := rep
-	unstored.Closed, unstored.Why, unstored.Scores = true, []rules.RuleWhy{{}}, &memory.Scores{}
+	unstored.Closed, unstored.Why = true, []rules.RuleWhy{{}}
 	got, err := protocol.Encode(unstored)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)

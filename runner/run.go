@@ -334,7 +334,7 @@ func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory
 		return out, out.Err // nothing was done, and another attempt may have recorded more
 	}
 	err = a.remember(ctx, rep, dec, out, r.plan)
-	scorer{a.attempt}.score(ctx, rep, dec.At)
+	a.rememberPlanned(ctx, rep, dec.At)
 	if out.Err != nil {
 		err = out.Err
 	}

@@ -61,7 +61,7 @@ type Survey struct {
 func (r *Runner) Sweep(ctx context.Context, id TaskIdentity, d triage.Delivery) (Survey, error) {
 	set, err := r.forCall(id, d)
 	s := &sweep{setup: set, d: d, decided: map[int]bool{}}
-	s.o.Live = false    // no issue counts as just opened, and shadow mode scores only events
+	s.o.Live = false    // no issue counts as just opened
 	s.o.Explain = false // there may be many issues
 	s.Event, s.Repo, s.TaskID, s.DryRun = d.Key(), d.FullRepo(), s.id.ID, s.dry
 	if err == nil {
@@ -92,7 +92,7 @@ func (s *sweep) run(ctx context.Context) error {
 		return errors.New("search for issues: the host cannot search")
 	}
 	s.labels = labels.New(s.o.Host.Repository, s.o.Host.KnownLabel)
-	if b := s.o.Memory.Batch; b != nil && !s.dry {
+	if b := s.o.Memory.Batch; b != nil && !s.tryOnly {
 		b.Defer()
 		s.saves = &saves{}
 	}

@@ -23,7 +23,7 @@ func TestLimits(t *testing.T) {
 		"policy.max_writes_per_hour":    fmt.Sprint(rates.Writes),
 		"policy.comment_length":         thousands(policy.MaxCommentLength) + " characters",
 		"policy.max_scanned_issues":     fmt.Sprintf("%d, at most %s", none.Scanned(), thousands(policy.MaxScannable)),
-		"policy.shadow_period":          fmt.Sprintf("%.0f days", days(none.Grace())),
+		"policy.shadow_period":          fmt.Sprintf("%.0f days", days(none.ShadowTime())),
 		"policy.suggestion_ttl":         fmt.Sprintf("%.0f days, at most %.0f", days(none.ProposalTTL()), days(policy.MaxSuggestionTTL)),
 	}
 	keys := string(pages(t)["docs/server/keys.md"])

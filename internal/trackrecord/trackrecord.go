@@ -27,8 +27,9 @@ type Report struct {
 	Memory string    `json:"memory"` // "artifact", "file" or "server"
 	// Judged is the time up to which all actions were judged; zero: none was.
 	Judged time.Time `json:"judged,omitzero"`
-	Pairs  []Pair    `json:"pairs"` // by source, action and value; never nil
-	Notes  []string  `json:"notes"` // for people; never nil
+	Pairs  []Pair    `json:"pairs"`  // by source, action and value; never nil
+	Shadow []Shadow  `json:"shadow"` // in the same order; never nil
+	Notes  []string  `json:"notes"`  // for people; never nil
 
 	web string // as Options.Web
 }
@@ -69,6 +70,25 @@ type Pair struct {
 	BeforeRight  int `json:"before_right,omitempty"`
 }
 
+// A Shadow is what became of the actions of one pair that shadow mode only planned.
+type Shadow struct {
+	Source string `json:"source"` // as in Pair; "agent" for one whose name is unknown
+	Digest string `json:"digest,omitempty"`
+	// Action is empty for the score that an earlier version counted for all labels and closes of a source.
+	Action string `json:"action,omitempty"`
+	Value  string `json:"value,omitempty"`
+
+	Since    time.Time `json:"since"`  // of the first action
+	Judged   int       `json:"judged"` // the sum of kept and undone
+	Kept     int       `json:"kept"`   // a person did the same
+	Undone   int       `json:"undone"` // people decided otherwise
+	Unjudged int       `json:"unjudged"`
+	Bound    float64   `json:"bound"` // as in Pair
+	Last     string    `json:"last,omitempty"`
+	// Ready means that outcomes of actions that are carried out would prove as much as the policy demands.
+	Ready bool `json:"ready"`
+}
+
 // Options are everything that a report depends on, except the outcomes.
 type Options struct {
 	Repo, Memory string
@@ -78,11 +98,15 @@ type Options struct {
 	Since time.Time
 	// State returns the state of a pair by the policy; nil: permissions are not earned.
 	State func(memory.Pair) string
+	// Ready reports whether outcomes of shadow mode prove enough for actions of a type; nil: they do not.
+	Ready func(action string, s memory.Shadow) bool
+	// Scores are those that an earlier version counted; nil: there are none.
+	Scores *memory.Scores
 }
 
 // New returns the report on outcomes; nil outcomes are empty.
 func New(o *memory.Outcomes, opt Options) Report {
-	r := Report{Version: 1, Repo: opt.Repo, At: opt.Now.UTC(), Since: opt.Since, Memory: opt.Memory, web: opt.Web, Pairs: []Pair{}, Notes: []string{}}
+	r := Report{Version: 1, Repo: opt.Repo, At: opt.Now.UTC(), Since: opt.Since, Memory: opt.Memory, web: opt.Web, Pairs: []Pair{}, Shadow: earlier(opt), Notes: []string{}}
 	if o == nil {
 		r.Notes = append(r.Notes, "no action was judged yet: a scheduled run judges actions, or the server does")
 		return r
@@ -92,18 +116,56 @@ func New(o *memory.Outcomes, opt Options) Report {
 		if p.At.Before(opt.Since) {
 			continue
 		}
-		r.Pairs = append(r.Pairs, pairOf(p, opt))
+		if !p.Since.IsZero() { // else shadow mode planned all of its actions
+			r.Pairs = append(r.Pairs, pairOf(p, opt))
+		}
+		if !p.Shadow.Since.IsZero() {
+			r.Shadow = append(r.Shadow, shadowOf(p, opt))
+		}
 	}
 	slices.SortStableFunc(r.Pairs, func(a, b Pair) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Action, b.Action), cmp.Compare(a.Value, b.Value))
+	})
+	slices.SortStableFunc(r.Shadow, func(a, b Shadow) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Action, b.Action), cmp.Compare(a.Value, b.Value))
 	})
 	return r
 }
 
+// earlier returns the scores of an earlier version, sorted.
+func earlier(opt Options) []Shadow {
+	list := []Shadow{}
+	if opt.Scores == nil || !opt.Since.IsZero() { // it is unknown when they counted last
+		return list
+	}
+	for id, score := range opt.Scores.Rules {
+		s := Shadow{
+			Source: "rule " + id, Since: score.Since, Judged: score.Agreed + score.Disagreed, Kept: score.Agreed, Undone: score.Disagreed,
+			Bound: round(wilson.Bound(score.Agreed, score.Agreed+score.Disagreed)),
+		}
+		if id == "(agent)" {
+			s.Source = "agent"
+		}
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b Shadow) int { return cmp.Compare(a.Source, b.Source) })
+	return list
+}
+
+func shadowOf(p memory.Pair, opt Options) Shadow {
+	judged, right := p.Shadow.Judged()
+	out := Shadow{
+		Action: p.Action, Value: p.Value, Since: p.Shadow.Since, Judged: judged, Kept: p.Shadow.Kept, Undone: p.Shadow.Undone, Unjudged: p.Shadow.Unjudged,
+		Bound: round(wilson.Bound(right, judged)), Last: p.Shadow.Last, Ready: opt.Ready != nil && opt.Ready(p.Action, p.Shadow),
+	}
+	out.Source, out.Digest = sourceOf(p.Source, p.Name)
+	return out
+}
+
 func pairOf(p memory.Pair, opt Options) Pair {
 	judged, right := p.Judged()
 	out := Pair{
-		Source: p.Source, Action: p.Action, Value: p.Value, Judged: judged, Right: right,
+		Action: p.Action, Value: p.Value, Judged: judged, Right: right,
 		Kept: p.Kept, Undone: p.Undone, Accepted: p.Accepted, Rejected: p.Rejected, Expired: p.Expired, Unjudged: p.Unjudged,
 		Bound: round(wilson.Bound(right, judged)), Last: p.Last, UndoneOn: p.Undoings, Why: p.Why,
 	}
@@ -147,6 +209,15 @@ func (r Report) Text() string {
 		}
 		_ = w.Flush() // writes to a strings.Builder do not fail
 	}
+	if len(r.Shadow) > 0 {
+		b.WriteString("\nonly planned, in shadow mode:\n\n")
+		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "SOURCE\tACTION\tSTATE\tRIGHT\tOF\tBOUND\tUNJUDGED")
+		for _, s := range r.Shadow {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%.2f\t%d\n", cell(s.Source), cell(s.what()), s.state(), s.Kept, s.Judged, floor(s.Bound), s.Unjudged)
+		}
+		_ = w.Flush()
+	}
 	for _, line := range r.details(sanitize.Line, func(n int) string { return fmt.Sprintf("#%d", n) }) {
 		b.WriteString("\n" + line + "\n")
 	}
@@ -155,16 +226,28 @@ func (r Report) Text() string {
 
 // Markdown returns the report as a table for a job summary; empty: there is nothing to report.
 func (r Report) Markdown() string {
-	if len(r.Pairs) == 0 {
+	if len(r.Pairs)+len(r.Shadow) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("**What became of the actions**\n\n| source | action | state | right | of | bound | undone | rejected | expired | unjudged |\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|\n")
+	if len(r.Pairs) > 0 {
+		b.WriteString("**What became of the actions**\n\n| source | action | state | right | of | bound | undone | rejected | expired | unjudged |\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|\n")
+	}
 	for _, p := range r.Pairs {
 		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %.2f | %d | %d | %d | %d |\n", sanitize.Cell(p.Source, maxCell), sanitize.Cell(p.what(), maxCell), p.state(),
 			p.Right, p.Judged, floor(p.Bound), p.Undone, p.Rejected, p.Expired, p.Unjudged)
 	}
-	b.WriteString("\n")
+	if len(r.Pairs) > 0 {
+		b.WriteString("\n")
+	}
+	if len(r.Shadow) > 0 {
+		b.WriteString("**Shadow mode**: actions that were only planned, compared with what people did\n\n| source | action | state | right | of | bound | unjudged |\n|---|---|---|--:|--:|--:|--:|\n")
+		for _, s := range r.Shadow {
+			fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %.2f | %d |\n", sanitize.Cell(s.Source, maxCell), sanitize.Cell(s.what(), maxCell), s.state(),
+				s.Kept, s.Judged, floor(s.Bound), s.Unjudged)
+		}
+		b.WriteString("\n")
+	}
 	link := func(n int) string {
 		if r.web == "" {
 			return fmt.Sprintf("issue %d", n)
@@ -199,6 +282,18 @@ func (r Report) details(safe func(string) string, issue func(int) string) []stri
 
 // what returns the action with its value.
 func (p Pair) what() string { return strings.TrimSpace(p.Action + " " + p.Value) }
+
+// what returns the action with its value, or that the figures are those of all actions.
+func (s Shadow) what() string {
+	return cmp.Or(strings.TrimSpace(s.Action+" "+s.Value), "labels and closes, by an earlier version")
+}
+
+func (s Shadow) state() string {
+	if s.Ready {
+		return "ready"
+	}
+	return "-"
+}
 
 func (p Pair) state() string { return cmp.Or(p.State, "-") }
 

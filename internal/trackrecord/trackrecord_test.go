@@ -20,17 +20,18 @@ var update = flag.Bool("update", false, "rewrite the wanted reports")
 var now = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 
 // outcomes returns the outcomes of a year: a rule that earned its permission, one that lost it, an agent with
-// a hostile name, and a rule that only proposed.
+// a hostile name, a rule that only proposed, and rules in shadow mode.
 func outcomes() *memory.Outcomes {
 	o := &memory.Outcomes{Judged: now.AddDate(0, 0, -14)}
 	n := 0
+	shadow := false
 	count := func(source, name, action, value, list string) {
 		for _, c := range list {
 			n++
 			at := now.AddDate(0, 0, -10).Add(time.Duration(n) * time.Minute)
 			o.Count(memory.PairKey{Source: source, Action: action, Value: value}, name, memory.Result{
 				Outcome: map[rune]memory.Outcome{'k': memory.OutcomeKept, 'u': memory.OutcomeUndone, 'a': memory.OutcomeAccepted, 'r': memory.OutcomeRejected, 'e': memory.OutcomeExpired, '-': memory.OutcomeUnjudged}[c],
-				Issue:   n, Author: fmt.Sprint(n), Acted: at, At: at,
+				Shadow:  shadow, Issue: n, Author: fmt.Sprint(n), Acted: at, At: at,
 			}, memory.Threshold{Bound: 0.85, Of: 20})
 		}
 	}
@@ -38,6 +39,10 @@ func outcomes() *memory.Outcomes {
 	count("rule:00000000000000bb", "stale", "close_issue", "", "kkkkkkkkkkkkkkkkkkkkkkkkukuukuk")
 	count("agent:triage|<b>@1.2", "", "add_label", "needs\x1b[31m info", "kkr")
 	count("rule:00000000000000cc", "docs", "add_label", "docs", "eee")
+	shadow = true
+	count("rule:00000000000000dd", "area|<b>", "add_label", "area/net\x1b[31m", "kkkkkkkkkkkkkkkkkkkkkkkkkkukk--")
+	count("rule:00000000000000aa", "crash", "add_label", "bug", "kkkkkkkkkkkkkkkkkkkuu")
+	count("agent:triage@1.2", "", "close_issue", "", "kkkkkkkkkkkkkkkkkkkkkkkkkkkk")
 	return o
 }
 
@@ -53,12 +58,19 @@ func TestReport(t *testing.T) {
 		}
 		return trackrecord.Proposed
 	}
-	all := trackrecord.New(outcomes(), trackrecord.Options{Repo: "org/repo", Memory: "artifact", Web: "https://github.com", Now: now, State: state})
+	ready := func(action string, s memory.Shadow) bool {
+		return s.Ready(memory.Threshold{Bound: map[string]float64{"add_label": 0.85, "close_issue": 0.95}[action], Of: 20})
+	}
+	scores := &memory.Scores{Rules: map[string]memory.Score{"old": {Agreed: 60, Since: now.AddDate(-1, 0, 0)}, "(agent)": {Agreed: 1, Disagreed: 2, Since: now.AddDate(-1, 0, 0)}}}
+	all := trackrecord.New(outcomes(), trackrecord.Options{
+		Repo: "org/repo", Memory: "artifact", Web: "https://github.com", Now: now, State: state, Ready: ready, Scores: scores,
+	})
 	for name, r := range map[string]trackrecord.Report{
 		"all":      all,
 		"none":     trackrecord.New(nil, trackrecord.Options{Repo: "org/repo", Memory: "file", Now: now, State: state}),
+		"scores":   trackrecord.New(nil, trackrecord.Options{Repo: "org/repo", Memory: "file", Now: now, Scores: scores}),
 		"unearned": trackrecord.New(outcomes(), trackrecord.Options{Repo: "org/repo", Memory: "server", Now: now}),
-		"since":    trackrecord.New(outcomes(), trackrecord.Options{Repo: "org/repo", Memory: "server", Now: now, Since: now.AddDate(0, 0, -1)}),
+		"since":    trackrecord.New(outcomes(), trackrecord.Options{Repo: "org/repo", Memory: "server", Now: now, Since: now.AddDate(0, 0, -1), Scores: scores}),
 	} {
 		data, err := json.MarshalIndent(r, "", "  ")
 		if err != nil {

@@ -268,13 +268,14 @@ func tooBig(t *testing.T, s memory.Store) {
 }
 
 func repository(t *testing.T, s memory.Store) {
-	want := memory.Record{Repo: "org/repo", Issue: memory.Repository, Scores: &memory.Scores{}}
-	p := memory.Prediction{At: time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC), Issue: 7, Rule: "crash", Type: protocol.ActionAddLabel, Value: "bug"}
-	want.Scores.Predict(p)
-	want.Scores.Settle(p, true)
-	p.Issue = 8
-	want.Scores.Predict(p)
-	want.Move(memory.Cursor{Scan: `is:open -label:"a b"`, Issue: 7, Created: p.At})
+	at := time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC)
+	want := memory.Record{Repo: "org/repo", Issue: memory.Repository, Outcomes: &memory.Outcomes{}}
+	want.Scores = &memory.Scores{Rules: map[string]memory.Score{"crash": {Agreed: 19, Disagreed: 1, Since: at}}}
+	for issue, shadow := range []bool{false, true, true} {
+		k := memory.PairKey{Source: memory.RuleSource("00ff"), Action: protocol.ActionAddLabel, Value: "bug"}
+		want.Outcomes.Count(k, "crash", memory.Result{Outcome: memory.OutcomeKept, Shadow: shadow, Issue: issue + 1, Author: "mona", Acted: at, At: at}, memory.Threshold{Bound: 0.85, Of: 20})
+	}
+	want.Move(memory.Cursor{Scan: `is:open -label:"a b"`, Issue: 7, Created: at})
 	save(t, s, want)
 	save(t, s, Sample("org/repo", 1))
 	want.Schema, want.Revision, want.Tasks = want.StoredSchema(), 1, []memory.Task{}

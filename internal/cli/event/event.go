@@ -117,7 +117,7 @@ func handle(ctx context.Context, s Settings) (report.Result, error) {
 		if s.Local {
 			res.Hint = draft.Hint(o.Config.Rules, s.Event)
 		}
-		res.Shadow = o.Config.Mode == config.ModeShadow
+		res.Shadow, res.Policy = o.Config.Mode == config.ModeShadow, o.Config.Policy
 		res.NoConfig = loaded == nil && o.Config.Agent.URL == ""
 		more, err := equip(&o, s)
 		if err != nil {

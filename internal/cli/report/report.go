@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -31,6 +32,7 @@ type Result struct {
 	Fork   bool
 	Survey *runner.Survey // of a scheduled run, summarized in Report; nil: not a scheduled run
 	Web    string         // address of GitHub's web pages, for links; empty: no links
+	Policy policy.Policy  // of the run
 	Review string         // of rules that a pull request changes, in Markdown; empty: there is none
 }
 

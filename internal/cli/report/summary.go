@@ -3,7 +3,6 @@ package report
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/org/foreman-action/internal/cli/grants"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/text"
-	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
@@ -30,7 +28,7 @@ func Summary(res Result, version string, err error) string {
 		b.WriteString("The issue was read again, because " + rep.ReadAgain + ".\n\n")
 	}
 	if res.Survey != nil {
-		surveyTable(&b, *res.Survey, res.Web)
+		surveyTable(&b, res)
 	}
 	if len(rep.Actions) > 0 {
 		actionTable(&b, rep)
@@ -46,7 +44,6 @@ func Summary(res Result, version string, err error) string {
 	if res.Review != "" {
 		b.WriteString(res.Review + "\n\n")
 	}
-	writeScores(&b, rep.Scores)
 	for _, w := range rep.Warnings {
 		b.WriteString("⚠️ " + sanitize.Markdown(w) + "\n\n")
 	}
@@ -157,27 +154,6 @@ func ruleTable(b *strings.Builder, ts []rules.Summary) {
 		fmt.Fprintf(b, "| %s | %s | %s |\n", sanitize.Cell(t.ID, 64), mark, sanitize.Cell(t.Why, 300))
 	}
 	b.WriteString("\n</details>\n\n")
-}
-
-// writeScores writes how often people agreed with rules in shadow mode.
-func writeScores(b *strings.Builder, s *memory.Scores) {
-	if s == nil || len(s.Rules) == 0 && len(s.Open) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "**Shadow mode**: predicted actions of rules, compared with people's. %s waiting for them.\n\n", format.Count(len(s.Open), "prediction"))
-	if len(s.Rules) == 0 {
-		return
-	}
-	b.WriteString("| rule | agreed | of | |\n|---|--:|--:|---|\n")
-	for _, id := range slices.Sorted(maps.Keys(s.Rules)) {
-		score := s.Rules[id]
-		ready := ""
-		if score.Ready() {
-			ready = "ready for `mode: apply`"
-		}
-		fmt.Fprintf(b, "| %s | %d %% | %d | %s |\n", sanitize.Cell(id, 64), 100*score.Agreed/max(1, score.Settled()), score.Settled(), ready)
-	}
-	b.WriteString("\n")
 }
 
 const maxParts = 100_000 // bytes; a job summary can have 1 MiB

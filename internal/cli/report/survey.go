@@ -9,6 +9,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/trackrecord"
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/runner"
 )
 
@@ -22,7 +23,8 @@ func surveyOutput(s runner.Survey) Output {
 const maxRows = 300
 
 // surveyTable lists the issues of a scheduled run that have an action or a reason.
-func surveyTable(b *strings.Builder, s runner.Survey, web string) {
+func surveyTable(b *strings.Builder, res Result) {
+	s := *res.Survey
 	var rows []string
 	for _, rep := range s.Reports {
 		if row := surveyRow(rep); row != "" {
@@ -38,9 +40,13 @@ func surveyTable(b *strings.Builder, s runner.Survey, web string) {
 	if quiet := len(s.Reports) - len(rows); quiet > 0 {
 		fmt.Fprintf(b, "On %d of the issues no rule fired.\n\n", quiet)
 	}
-	if s.Judgment.Outcomes != nil {
-		b.WriteString(trackrecord.New(s.Judgment.Outcomes, trackrecord.Options{Repo: s.Repo, Web: web}).Markdown())
-	}
+	b.WriteString(trackrecord.New(s.Judgment.Outcomes, trackrecord.Options{
+		Repo: s.Repo, Web: res.Web, Scores: s.Judgment.Scores,
+		Ready: func(action string, s memory.Shadow) bool {
+			t := res.Policy.Threshold(action)
+			return s.Ready(memory.Threshold{Bound: t.Bound, Of: t.Of})
+		},
+	}).Markdown())
 	for _, c := range s.Judgment.Changes {
 		b.WriteString(sanitize.Markdown(trackrecord.Change(c)) + "\n\n")
 	}

@@ -20,7 +20,7 @@ func TestSurveyTable(t *testing.T) {
 	}
 	s.Reports = append(s.Reports, runner.Report{Issue: 9999, Status: runner.StatusSkipped})
 	var b strings.Builder
-	surveyTable(&b, s, "https://github.com")
+	surveyTable(&b, Result{Survey: &s, Web: "https://github.com"})
 	got := b.String()
 	if lines := strings.Count(got, "\n| #"); lines != maxRows || !strings.Contains(got, "5 more are in the log.") || !strings.Contains(got, "On 1 of the issues") {
 		t.Errorf("got %d rows and:\n%s", lines, got[max(0, len(got)-300):])
@@ -73,7 +73,7 @@ func TestSurveyPermissions(t *testing.T) {
 		{PairKey: memory.PairKey{Source: "agent:triage@1.2", Action: "add_label", Value: "<img src=x> @mona"}, At: at, Why: "people undid or rejected 4 of the last 10"},
 	}}}
 	var b strings.Builder
-	surveyTable(&b, s, "https://github.com")
+	surveyTable(&b, Result{Survey: &s, Web: "https://github.com"})
 	got := b.String()
 	for _, want := range []string{
 		`rule crash, add\_label bug: carried out since 2026-11-29: 20 of 20 were right, bound 0.88`,

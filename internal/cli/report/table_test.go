@@ -33,10 +33,11 @@ func TestTables(t *testing.T) {
 				{Index: 2, Action: action("lock", nil), Verdict: triage.Suggest, State: triage.Suggested, Rationale: odd, Proposal: 2, AcceptedBy: odd},
 				{Index: 3, Action: action(odd, map[string]any{odd: odd}), Verdict: triage.Refuse, Reason: odd},
 			},
-			Rules:  []rules.Summary{{ID: odd, Fired: true, Why: odd}, {ID: odd, Why: odd}},
-			Scores: &memory.Scores{Rules: map[string]memory.Score{odd: {}}},
+			Rules: []rules.Summary{{ID: odd, Fired: true, Why: odd}, {ID: odd, Why: odd}},
 		}
-		survey := Result{Report: rep, Survey: &runner.Survey{Reports: []runner.Report{rep, rep}}}
+		survey := Result{Report: rep, Survey: &runner.Survey{
+			Reports: []runner.Report{rep, rep}, Judgment: runner.Judgment{Scores: &memory.Scores{Rules: map[string]memory.Score{odd: {}}}},
+		}}
 		tables := 0
 		columns := 0
 		for line := range strings.Lines(Summary(survey, odd, nil)) {

@@ -4,11 +4,15 @@
 // Silence is no consent. An action counts as kept only if it still holds after some time, and if a
 // person who could have undone it acted on the issue in the meantime: neither the author of the issue,
 // nor a program, nor Foreman. Of several changes of mind the first one counts.
+//
+// An action that shadow mode only planned counts as kept if such a person did the same, and as undone if such a
+// person acted on the issue and did not do the same, or undid it.
 package judge
 
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/org/foreman-action/internal/text"
@@ -24,13 +28,21 @@ type Act struct {
 	Value string    // the label, login, title or type; empty for actions without one
 	At    time.Time // when it was decided, before it was carried out
 	URL   string    // for a comment: its web page
+	// Planned means that shadow mode suppressed the action, so that nothing was changed.
+	Planned bool
 }
 
 // Acts returns the changes of an action that a task recorded at a time. The list is empty for an action
-// that was not carried out, that a person commanded, or that is not judged: reactions, edits of a comment, and
-// notes for the memory.
+// that was neither carried out nor suppressed by shadow mode, that a person commanded, or that is not judged:
+// reactions, edits of a comment, and notes for the memory. Of the suppressed ones only labels and closes are
+// judged: people rarely take the other actions, or choose other values.
 func Acts(a memory.Action, at time.Time) []Act {
-	if a.Result != triage.Done || triage.ParseSource(a.Rule).Command != "" {
+	switch {
+	case triage.ParseSource(a.Rule).Command != "":
+		return nil
+	case a.Result == triage.Planned:
+		return plannedActs(a, at)
+	case a.Result != triage.Done:
 		return nil
 	}
 	act := Act{Type: a.Type, At: at, URL: a.URL}
@@ -52,6 +64,26 @@ func Acts(a memory.Action, at time.Time) []Act {
 	return list
 }
 
+// plannedActs returns the changes of an action that shadow mode suppressed.
+func plannedActs(a memory.Action, at time.Time) (list []Act) {
+	act := Act{Type: a.Type, At: at, Planned: true}
+	switch a.Type {
+	case protocol.ActionAddLabels:
+		act.Type = protocol.ActionAddLabel
+	case protocol.ActionAddLabel, protocol.ActionRemoveLabel:
+	case protocol.ActionCloseIssue:
+		if len(a.Values) == 0 {
+			return []Act{act} // with any reason
+		}
+	default:
+		return nil
+	}
+	for _, act.Value = range a.Values {
+		list = append(list, act)
+	}
+	return list
+}
+
 // A Verdict is the outcome of an act.
 type Verdict struct {
 	Outcome memory.Outcome
@@ -61,11 +93,11 @@ type Verdict struct {
 }
 
 // Judge returns the outcome of an act. ok is false if it is not known yet: no person undid the act, and
-// it is younger than the given duration.
+// it is younger than the given duration. That of a planned act becomes known only after the duration.
 func Judge(h history.History, act Act, after time.Duration, now time.Time) (v Verdict, ok bool) {
 	events := later(h, act)
 	for _, e := range events {
-		if !contrary(act, e) || !h.Human(e) || h.FromForm(e) {
+		if act.Planned || !contrary(act, e) || !h.Human(e) || h.FromForm(e) {
 			continue
 		}
 		// The author may undo changes of the own issue without a permission in the repository.
@@ -76,6 +108,9 @@ func Judge(h history.History, act Act, after time.Duration, now time.Time) (v Ve
 	}
 	if now.Sub(act.At) < after {
 		return Verdict{}, false
+	}
+	if act.Planned {
+		return compare(h, act, events, now), true
 	}
 	v = Verdict{Outcome: memory.OutcomeUnjudged, At: now}
 	if !h.Covers(act.At) {
@@ -91,13 +126,28 @@ func Judge(h history.History, act Act, after time.Duration, now time.Time) (v Ve
 	return v, true
 }
 
+// compare returns the outcome of a planned act: whether people did the same, as the issue shows in the end.
+func compare(h history.History, act Act, events []triage.TimelineEvent, now time.Time) Verdict {
+	v := Verdict{Outcome: memory.OutcomeUnjudged, At: now}
+	could := func(e triage.TimelineEvent) bool { return couldUndo(h, e) }
+	same := func(e triage.TimelineEvent) bool { return made(act, e) && could(e) }
+	switch there, _ := holds(h, act); {
+	case !h.Covers(act.At):
+	case there && slices.ContainsFunc(events, same):
+		v.Outcome = memory.OutcomeKept
+	case !there && slices.ContainsFunc(events, could):
+		v.Outcome = memory.OutcomeUndone
+	}
+	return v
+}
+
 // skew is how far the clock of this machine may be ahead of GitHub's.
 const skew = 2 * time.Minute
 
 // later returns the events after the act: after our own event about it, or else after its time.
 func later(h history.History, act Act) []triage.TimelineEvent {
 	for i, e := range h.Events {
-		if h.Ours(e) && made(act, e) && !e.At.Before(act.At.Add(-skew)) {
+		if !act.Planned && h.Ours(e) && made(act, e) && !e.At.Before(act.At.Add(-skew)) {
 			return h.Events[i+1:]
 		}
 	}
@@ -150,7 +200,7 @@ func contrary(act Act, e triage.TimelineEvent) bool {
 
 // valueless reports whether the events of an act have no value that must match: GitHub may report
 // another reason of a close than the one that was asked for.
-func valueless(act Act) bool { return act.Value == "" }
+func valueless(act Act) bool { return act.Value == "" || act.Type == protocol.ActionCloseIssue }
 
 // holds reports whether the issue still shows the act, and whether a comment is hidden or gone.
 func holds(h history.History, act Act) (there, hidden bool) {
@@ -168,7 +218,7 @@ func holds(h history.History, act Act) (there, hidden bool) {
 	case protocol.ActionUnassign:
 		return !among(i.Assignees), false
 	case protocol.ActionCloseIssue, protocol.ActionMarkDuplicate:
-		return i.State == "closed", false
+		return i.State == "closed" && (act.Value == "" || strings.EqualFold(act.Value, i.StateReason)), false
 	case protocol.ActionReopenIssue:
 		return i.State == "open", false
 	case protocol.ActionLock:

@@ -27,8 +27,9 @@ const bot = "foreman[bot]"
 // TestJudge judges each case of testdata at three times: an hour, 13 days and 15 days after the action. A case has these lines:
 //
 //	act TYPE VALUE          the action; a comment has the page "our-comment"
+//	plan TYPE VALUE         the action, which shadow mode suppressed
 //	author NAME ASSOCIATION of the issue; without it: alice NONE
-//	now FIELD VALUE         the issue at the time of judging: labels, assignees, milestone, type, state, locked
+//	now FIELD VALUE         the issue at the time of judging: labels, assignees, milestone, type, state with its reason, locked
 //	long                    the timeline has earlier events that were not read
 //	TIME ACTOR KIND VALUE   an event; TIME is as in time.ParseDuration, after the action
 func TestJudge(t *testing.T) {
@@ -88,8 +89,8 @@ func parse(t *testing.T, text string, now time.Time) (h history.History, act jud
 		f := strings.Fields(line)
 		rest := func(n int) string { return strings.Join(f[min(n, len(f)):], " ") }
 		switch f[0] {
-		case "act":
-			act = judge.Act{Type: f[1], Value: rest(2), At: start}
+		case "act", "plan":
+			act = judge.Act{Type: f[1], Value: rest(2), At: start, Planned: f[0] == "plan"}
 			if act.Type == "comment" {
 				act.URL, act.Value = "our-comment", ""
 			}
@@ -108,7 +109,7 @@ func parse(t *testing.T, text string, now time.Time) (h history.History, act jud
 			case "type":
 				h.Issue.Type = rest(2)
 			case "state":
-				h.Issue.State = f[2]
+				h.Issue.State, h.Issue.StateReason = f[2], rest(3)
 			case "locked":
 				h.Issue.Locked = true
 			default:
@@ -162,11 +163,22 @@ func TestActs(t *testing.T) {
 		{memory.Action{Type: "react", Values: []string{"eyes"}, Result: triage.Done}, ""},
 		{memory.Action{Type: "update_comment", Result: triage.Done}, ""},
 		{memory.Action{Type: "never_again", Values: []string{"bug"}, Result: triage.Noted}, ""},
+
+		{memory.Action{Type: "add_label", Values: []string{"bug"}, Result: triage.Planned}, "planned add_label bug"},
+		{memory.Action{Type: "add_labels", Values: []string{"bug", "docs"}, Result: triage.Planned}, "planned add_label bug, planned add_label docs"},
+		{memory.Action{Type: "remove_label", Values: []string{"bug"}, Result: triage.Planned, Rule: "r/else_undo"}, "planned remove_label bug"},
+		{memory.Action{Type: "close_issue", Values: []string{"not_planned"}, Result: triage.Planned}, "planned close_issue not_planned"},
+		{memory.Action{Type: "close_issue", Result: triage.Planned}, "planned close_issue "},
+		{memory.Action{Type: "add_label", Values: []string{"bug"}, Result: triage.Planned, Rule: "/undo"}, ""},
+		{memory.Action{Type: "mark_duplicate", Values: []string{"3"}, Result: triage.Planned}, ""},
+		{memory.Action{Type: "assign", Values: []string{"mona"}, Result: triage.Planned}, ""},
+		{memory.Action{Type: "comment", Result: triage.Planned}, ""},
+		{memory.Action{Type: "lock", Result: triage.Planned}, ""},
 	}
 	for _, tt := range tests {
 		var got []string
 		for _, a := range judge.Acts(tt.action, start) {
-			got = append(got, a.Type+" "+a.Value)
+			got = append(got, map[bool]string{true: "planned "}[a.Planned]+a.Type+" "+a.Value)
 		}
 		if s := strings.Join(got, ", "); s != tt.want {
 			t.Errorf("%+v: got %q, want %q", tt.action, s, tt.want)

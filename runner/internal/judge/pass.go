@@ -21,13 +21,13 @@ type Host interface {
 	Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error)
 }
 
-// A Pass judges the actions of a repository that are old enough.
+// A Pass judges the actions of a repository that are old enough, and those that shadow mode suppressed.
 type Pass struct {
 	Repo  triage.Repo
 	Store memory.Agenda
 	Host  Host
 	Bot   string        // our login
-	After time.Duration // how long people have to undo an action
+	After time.Duration // how long people have to undo an action, or to take one that shadow mode suppressed
 	Now   time.Time
 	// Threshold returns the proof that a pair needs; see [memory.Pair.Count].
 	Threshold func(action string) memory.Threshold
@@ -44,13 +44,14 @@ type Pass struct {
 // A Summary is the result of a pass.
 type Summary struct {
 	Judged  int // actions with an outcome that was counted
-	Undone  int // part of Judged
+	Undone  int // part of Judged; without those of shadow mode
 	Waiting int // issues with actions that may be old enough, which were left for the next pass
 	Reads   int
 	// Changes are the permissions that pairs got or lost, in the order in which that happened.
 	Changes []memory.PermissionChange
 	// Outcomes are those in the record afterwards; nil: there are none.
 	Outcomes *memory.Outcomes
+	Scores   *memory.Scores // in that record; nil: there are none
 }
 
 // callsPerIssue are the calls to read an issue and its timeline, which usually has one page.
@@ -71,7 +72,7 @@ func (p Pass) Run(ctx context.Context) (s Summary, err error) {
 		return s, fmt.Errorf("read the outcomes: %w", err)
 	}
 	since := time.Time{}
-	if s.Outcomes = r.Outcomes; r.Outcomes != nil {
+	if s.Outcomes, s.Scores = r.Outcomes, r.Scores; r.Outcomes != nil {
 		since = r.Outcomes.Judged
 	}
 	due := p.Now.Add(-p.After)
@@ -213,7 +214,7 @@ func (p Pass) issue(ctx context.Context, d memory.Due, known *memory.Outcomes, s
 		got.later = at
 		return got, nil
 	}
-	acts := slices.DeleteFunc(actsOf(r, since, due), func(a act) bool { return known.Holds(a.key, d.Issue) })
+	acts := slices.DeleteFunc(actsOf(r, since, due), func(a act) bool { return known.Holds(a.key, d.Issue, a.Planned) })
 	if len(acts) == 0 {
 		return got, nil
 	}
@@ -223,7 +224,7 @@ func (p Pass) issue(ctx context.Context, d memory.Due, known *memory.Outcomes, s
 		return got, err
 	}
 	for _, a := range acts {
-		c := counted{key: a.key, name: a.name, Result: memory.Result{Issue: d.Issue, Author: h.Issue.Author, Acted: a.At, At: p.Now}}
+		c := counted{key: a.key, name: a.name, Result: memory.Result{Shadow: a.Planned, Issue: d.Issue, Author: h.Issue.Author, Acted: a.At, At: p.Now}}
 		c.Outcome = p.outcome(h, a, gone)
 		got.outcomes = append(got.outcomes, c)
 	}
@@ -292,7 +293,7 @@ func (p Pass) count(ctx context.Context, repo string, list []counted, to time.Ti
 			o.Reset(c.key, from)
 			if !c.Acted.Before(from) && o.Count(c.key, c.name, c.Result, p.Threshold(c.key.Action)) {
 				n.judged++
-				if c.Outcome == memory.OutcomeUndone || c.Outcome == memory.OutcomeRejected {
+				if !c.Shadow && (c.Outcome == memory.OutcomeUndone || c.Outcome == memory.OutcomeRejected) {
 					n.undone++
 				}
 			}
@@ -351,10 +352,15 @@ func actsOf(r memory.Record, since, due time.Time) []act {
 	byTime := func(a, b act) int { return a.At.Compare(b.At) }
 	slices.SortStableFunc(answered, byTime)
 	slices.SortStableFunc(list, byTime)
-	seen := map[memory.PairKey]bool{}
+	type kind struct {
+		key     memory.PairKey
+		planned bool
+	}
+	seen := map[kind]bool{}
 	return slices.DeleteFunc(append(answered, list...), func(a act) bool {
-		again := seen[a.key]
-		seen[a.key] = true
+		k := kind{a.key, a.Planned}
+		again := seen[k]
+		seen[k] = true
 		return again || !a.At.After(since) || a.At.After(due)
 	})
 }

@@ -78,7 +78,7 @@ func policyKeys(actions []string) schema.Table {
 			Doc: "Maximum number of changes to one issue within an hour; 0: any number."},
 		{Path: "policy.max_scanned_issues", Rule: schema.Between(1, policy.MaxScannable), JSON: object{},
 			Doc: "Maximum number of issues that a scheduled run decides on."},
-		{Path: "policy.shadow_period", Rule: schema.Positive(), Doc: "How long people have to take an action that shadow mode predicted."},
+		{Path: "policy.shadow_period", Rule: schema.Positive(), Doc: "How long people have to take an action that shadow mode planned, 1d to 90d."},
 		{Path: "policy.judge_after", Rule: schema.Days(int(policy.MinJudgeAfter/day), int(policy.MaxJudgeAfter/day)),
 			Doc: "How long after an action its outcome is judged, 1d to 90d. Absent: policy.shadow_period."},
 		{Path: "policy.judge_reads", Rule: schema.Between(1, policy.MaxJudgeReads), Doc: "Maximum number of calls of GitHub that a scheduled run makes to judge outcomes. Absent: 200."},

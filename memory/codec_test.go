@@ -58,6 +58,26 @@ func TestProposalsForm(t *testing.T) {
 	}
 }
 
+// TestOutcomesForm pins the stored form of the outcomes of a repository, and of a task that shadow mode suppressed.
+func TestOutcomesForm(t *testing.T) {
+	t.Parallel()
+	want := string(read(t, "testdata/outcomes.json"))
+	r, err := memory.Decode([]byte(want), "org/repo", 42)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := memory.Encode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("stored form (-want +got):\n%s", diff)
+	}
+	if p := r.Outcomes.Pairs[0]; !r.Tasks[0].Suppressed() || p.Kept != 19 || p.Shadow.Kept != 4 || p.Shadow.Last != "kkukk" {
+		t.Errorf("decoded: got %+v", p)
+	}
+}
+
 func TestDecodeTolerates(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{

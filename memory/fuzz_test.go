@@ -21,6 +21,7 @@ import (
 func FuzzDecode(f *testing.F) {
 	f.Add(read(f, "testdata/record.json"))
 	f.Add(read(f, "testdata/proposals.json"))
+	f.Add(read(f, "testdata/outcomes.json"))
 	for _, pattern := range []string{"testdata/broken/*.txtar", "testdata/summary/*.txtar"} {
 		list, err := filepath.Glob(pattern)
 		if err != nil || len(list) == 0 {

@@ -175,6 +175,67 @@ func TestOutcomesBounds(t *testing.T) {
 	}
 }
 
+// TestPairShadow counts outcomes of shadow mode: they are apart from the others, give and take no permission, and
+// last until they are reset.
+func TestPairShadow(t *testing.T) {
+	t.Parallel()
+	var o memory.Outcomes
+	bug := memory.PairKey{Source: "rule:1", Action: "add_label", Value: "bug"}
+	acted := april
+	count := func(outcome memory.Outcome, shadow bool, issues int) {
+		for i := range issues {
+			acted = acted.Add(time.Minute)
+			o.Count(bug, "r", memory.Result{Outcome: outcome, Shadow: shadow, Issue: i + 1, Author: fmt.Sprint("a", i), Acted: acted, At: acted}, threshold)
+		}
+		o.Advance(acted)
+	}
+	state := func() string {
+		p, _ := o.Pair(bug)
+		judged, right := p.Judged()
+		shadow, agreed := p.Shadow.Judged()
+		return fmt.Sprintf("%t %d/%d, shadow %t %d/%d %d unjudged %s", p.Earned(threshold), right, judged, p.Shadow.Ready(threshold), agreed, shadow, p.Shadow.Unjudged, p.Shadow.Last)
+	}
+	for _, step := range []struct {
+		name string
+		do   func()
+		want string
+	}{
+		{"19 agreed", func() { count(memory.OutcomeKept, true, 19) }, "false 0/0, shadow false 19/19 0 unjudged kkkkkkkkkk"},
+		{"unknown ones", func() { count(memory.OutcomeUnjudged, true, 9) }, "false 0/0, shadow false 19/19 9 unjudged kkkkkkkkkk"},
+		{"the 20th", func() { count(memory.OutcomeKept, true, 1) }, "false 0/0, shadow true 20/20 9 unjudged kkkkkkkkkk"},
+		{"a permission", func() { count(memory.OutcomeKept, false, 20) }, "true 20/20, shadow true 20/20 9 unjudged kkkkkkkkkk"},
+		{"people decide otherwise", func() { count(memory.OutcomeUndone, true, 5) }, "true 20/20, shadow false 20/25 9 unjudged kkkkkuuuuu"},
+		{"the permission is lost", func() { count(memory.OutcomeUndone, false, 4) }, "false 0/1, shadow false 20/25 9 unjudged kkkkkuuuuu"},
+		{"an earlier reset", func() { o.Reset(bug, april) }, "false 0/1, shadow false 20/25 9 unjudged kkkkkuuuuu"},
+		{"a reset", func() { o.Reset(bug, acted.Add(time.Hour)) }, "false 0/0, shadow false 0/0 0 unjudged"},
+	} {
+		step.do()
+		if got := strings.TrimSpace(state()); got != step.want {
+			t.Errorf("%s: got %s, want %s", step.name, got, step.want)
+		}
+	}
+}
+
+// TestOutcomesShadowApart counts an action that was only planned and one that was carried out, of one pair on one
+// issue.
+func TestOutcomesShadowApart(t *testing.T) {
+	t.Parallel()
+	var o memory.Outcomes
+	bug := memory.PairKey{Source: "rule:1", Action: "add_label", Value: "bug"}
+	for _, tt := range []struct{ shadow, want bool }{{true, true}, {false, true}, {true, false}, {false, false}} {
+		r := memory.Result{Outcome: memory.OutcomeKept, Shadow: tt.shadow, Issue: 7, Author: "mona", Acted: april, At: april}
+		if holds := o.Holds(bug, 7, tt.shadow); holds == tt.want {
+			t.Errorf("shadow %t: holds %t before", tt.shadow, holds)
+		}
+		if got := o.Count(bug, "r", r, threshold); got != tt.want {
+			t.Errorf("shadow %t: got %t", tt.shadow, got)
+		}
+	}
+	if p, _ := o.Pair(bug); p.Kept != 1 || p.Shadow.Kept != 1 {
+		t.Errorf("got %+v", p)
+	}
+}
+
 // TestPairRoom compares the upper bound of a pair's size with its size.
 func TestPairRoom(t *testing.T) {
 	t.Parallel()
@@ -182,6 +243,8 @@ func TestPairRoom(t *testing.T) {
 		var p memory.Pair
 		p.PairKey, p.Name = memory.PairKey{Source: text, Action: text, Value: text}, text
 		counts(&p, 1<<29, strings.Repeat("k", 60)+"uukuu"+strings.Repeat("ku", 150))
+		p.Shadow = memory.Shadow{Since: april.Add(time.Millisecond), Tally: memory.Tally{Kept: 1 << 30, Undone: 1 << 30, Accepted: 1 << 30, Rejected: 1 << 30, Expired: 1 << 30, Unjudged: 1 << 30}, Last: "kkkkkkkkkk"}
+		p.Tally, p.Before = p.Shadow.Tally, p.Shadow.Tally
 		if room, most := memory.PairRoom(p), memory.MaxPairRoom(p); room > most {
 			t.Errorf("%q: %d bytes, more than %d", text, room, most)
 		}

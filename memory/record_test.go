@@ -115,6 +115,35 @@ func TestPutFolds(t *testing.T) {
 	}
 }
 
+// TestPutFoldsSuppressed checks that tasks which shadow mode suppressed are not counted as earlier ones.
+func TestPutFoldsSuppressed(t *testing.T) {
+	t.Parallel()
+	r := memory.Record{Repo: "org/repo", Issue: 42}
+	put := func(days, tasks int, action string) {
+		for i := range tasks {
+			r.Put(memory.Task{ID: fmt.Sprint(days + i), At: april.AddDate(0, 0, days+i), Actions: actions([]string{action})})
+		}
+	}
+	encodes := func() {
+		r.Revision = 1
+		if _, err := memory.Encode(r); err != nil {
+			t.Error(err)
+		}
+	}
+	put(0, memory.MaxTasks+7, "0 add_label bug planned")
+	encodes()
+	if r.Earlier != nil || len(r.Tasks) != memory.MaxTasks {
+		t.Errorf("got %+v and %d tasks", r.Earlier, len(r.Tasks))
+	}
+	put(500, 3, "0 add_label bug done")
+	put(600, memory.MaxTasks-1, "0 add_label bug planned")
+	encodes()
+	want := &memory.Earlier{Tasks: 2, From: april.AddDate(0, 0, 500), To: april.AddDate(0, 0, 501), Done: map[string]int{"add_label": 2}}
+	if diff := cmp.Diff(want, r.Earlier); diff != "" {
+		t.Errorf("earlier (-want +got):\n%s", diff)
+	}
+}
+
 // TestPutLarge puts tasks as large as an agent can make them: the record can still be saved, and
 // no comment is lost.
 func TestPutLarge(t *testing.T) {

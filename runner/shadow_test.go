@@ -176,7 +176,9 @@ func TestShadowRecord(t *testing.T) {
 // brokenStore cannot save.
 type brokenStore struct{ memory.Agenda }
 
-func (brokenStore) Save(_ context.Context, _ memory.Record) error { return errors.New("the disk is full") }
+func (brokenStore) Save(_ context.Context, _ memory.Record) error {
+	return errors.New("the disk is full")
+}
 
 // TestShadowAgain checks that an action is recorded once for an issue, whatever plans it again, and that a record
 // with real tasks keeps them.

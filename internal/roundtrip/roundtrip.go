@@ -1,4 +1,4 @@
-// Package roundtrip makes HTTP transports, and reads the header Retry-After.
+// Package roundtrip makes HTTP transports, reads the header Retry-After, and describes failed requests.
 package roundtrip
 
 import "net/http"

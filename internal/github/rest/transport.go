@@ -253,11 +253,11 @@ func (t *transport) limitError(wait, left time.Duration, cause error) error {
 	return &unsentError{&LimitError{Wait: wait, Until: t.hold.Until(t.now()), Left: left, Err: cause}}
 }
 
-// cause returns why a request is retried, for the log. It returns only the type of an error,
-// because the text may contain data of a proxy or a transport.
+// cause returns why a request is retried, for the log. It omits the text of an error, which may contain
+// data of a proxy or a transport.
 func cause(r *reply, err error) string {
 	if err != nil {
-		return fmt.Sprintf("%T", err)
+		return roundtrip.Cause(err)
 	}
 	return fmt.Sprint(r.StatusCode)
 }

@@ -80,13 +80,16 @@ func passing(err error) bool {
 	return !final && !errors.Is(err, context.Canceled)
 }
 
-// kind returns the cause of a retry for the log: a status, or the type of an error. It omits the
-// text of the error, which may contain anything.
+// kind returns the cause of a retry for the log: a status, or what failed. It omits the text of the
+// error, which may contain anything.
 func kind(err error) string {
 	if e, ok := errors.AsType[*statusError](err); ok {
 		return fmt.Sprint(e.status)
 	}
-	return fmt.Sprintf("%T", err)
+	if errors.Is(err, errTimeout) {
+		return errTimeout.Error()
+	}
+	return roundtrip.Cause(err)
 }
 
 // newStatusError makes an error of a response. It shows only the code and the message of the JSON.

@@ -27,7 +27,7 @@ import (
 type Store interface {
 	// Record adds what happened to tasks since the last call by any process. One call reads a bounded
 	// number of tasks. Ends and receptions of the last two minutes are left for later calls, because
-	// transactions may still add some.
+	// transactions may still add some. An end before the task is restarted counts, too.
 	Record(ctx context.Context) (Recorded, error)
 	// RecordBudget adds calls to GitHub that were made since the last call by this process.
 	RecordBudget(ctx context.Context, list []Budget) error

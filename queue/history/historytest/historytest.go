@@ -2,6 +2,7 @@
 package historytest
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -32,6 +33,8 @@ func Run(t *testing.T, open func(t *testing.T) Pair) {
 		"retry of a decision":    retryDecision,
 		"retry without decision": retryClaim,
 		"asked again":            askedAgain,
+		"restarted at once":      restartedAtOnce,
+		"restarted while read":   restartedWhileRead,
 		"scopes":                 scopes,
 		"many scopes":            manyScopes,
 		"many tasks, two stores": manyTasks,
@@ -307,6 +310,55 @@ func askedAgain(s *story) {
 	s.finish("applied")
 	s.want("08:30 received=1 decided=1 done=1 nothing=1 waiting=1x0s deciding=1x0s applying=1x0s\n" +
 		"08:35 decided=1 done=1 applied=1 waiting=1x1s deciding=1x0s applying=1x0s")
+}
+
+// restartedAtOnce retries and asks again before the ends are recorded. Each end counts, once.
+func restartedAtOnce(s *story) {
+	s.enqueue("1")
+	s.claim("1")
+	s.decide("1")
+	s.finish("failed")
+	_, err := s.A.Retry(s.Context(), queue.Seen{ID: "1"}, "ada")
+	s.check(err)
+	s.finish("skipped")
+	s.sleep(time.Second)
+	_, err = s.B.AskAgain(s.Context(), queue.Seen{ID: "1"}, "ada", "")
+	s.check(err)
+	s.claim("1")
+	s.check(s.A.FailClaim(s.Context(), queue.Ref{ID: "1"}, "why"))
+	_, err = s.A.Retry(s.Context(), queue.Seen{ID: "1", State: queue.Done}, "ada") // refused
+	if !errors.Is(err, queue.ErrChanged) {
+		s.Fatalf("got %v, want ErrChanged", err)
+	}
+	const want = "08:30 received=1 decided=1 done=1 failed=2 nothing=1 no_decision=1 not_applied=1 waiting=2x0s deciding=1x0s applying=2x0s"
+	s.want(want)
+	_, err = s.A.Retry(s.Context(), queue.Seen{ID: "1"}, "ada") // its end is recorded
+	s.check(err)
+	s.want(want)
+}
+
+// restartedWhileRead retries tasks while their ends are recorded. Each end counts, once.
+func restartedWhileRead(s *story) {
+	const n = 30
+	for i := range n {
+		s.enqueue(fmt.Sprint(i))
+		s.check(s.A.Cancel(s.Context(), queue.Seen{ID: fmt.Sprint(i)}, "ada"))
+	}
+	s.sleep(5 * time.Minute)
+	var group sync.WaitGroup
+	group.Go(func() {
+		for range n {
+			if _, err := s.HistoryB.Record(s.Context()); err != nil {
+				s.Error(err)
+			}
+		}
+	})
+	for i := range n {
+		_, err := s.A.Retry(s.Context(), queue.Seen{ID: fmt.Sprint(i)}, "ada")
+		s.check(err)
+	}
+	group.Wait()
+	s.want(fmt.Sprintf("08:30 received=%d failed=%[1]d cancelled=%[1]d", n))
 }
 
 func scopes(s *story) {

@@ -2,10 +2,11 @@
 // for all tasks, and for each agent and repository. It implements history.Store on any engine of
 // package sqlstore.
 //
-// No statement of the queue writes to the history. Record (record.go) reads the tasks that ended and
+// Only Retry and AskAgain of the queue write to the history, and only for a task whose end is not recorded yet
+// (keep.go). Record (record.go) reads the tasks that ended and
 // were received since its cursor, and adds them to the rows of their minute and hour. It reads
 // outside of the transaction that writes, and this transaction changes nothing if the cursor was
-// moved meanwhile. So each task is added once, however many servers record. Read (read.go) adds the
+// changed meanwhile. So each task is added once, however many servers record. Read (read.go) adds the
 // tasks behind the cursor to the rows.
 package sqlhistory
 
@@ -60,7 +61,8 @@ type cursor struct {
 	Received int64    `json:"received"` // number of the last recorded task
 	Done     position `json:"done"`
 	Failed   position `json:"failed"`
-	Cleaned  int64    `json:"cleaned"` // when old rows were last deleted
+	Cleaned  int64    `json:"cleaned"`        // when old rows were last deleted
+	Kept     int64    `json:"kept,omitempty"` // number of calls of keep that added a task
 }
 
 // statements are the statements of the history.
@@ -68,6 +70,7 @@ type statements struct {
 	now                               string
 	cursor, lock, newCursor, move     string
 	received, done, failed            string // for Record
+	one                               string // for keep
 	row, put                          string
 	forgetRows, forgetBudgets, budget string
 	rows, budgets                     string
@@ -97,6 +100,7 @@ func newStatements(d sqlstore.Dialect) statements {
 		received:      received + " LIMIT $2",
 		done:          ended("4") + older,
 		failed:        ended("5") + older,
+		one:           columns + report + "t.seq = $1",
 		row:           "SELECT data FROM history WHERE scope = $1 AND width = $2 AND at = $3",
 		put:           "INSERT INTO history (scope, width, at, data) VALUES ($1, $2, $3, $4) ON CONFLICT (scope, width, at) DO UPDATE SET data = excluded.data",
 		forgetRows:    "DELETE FROM history WHERE width = $1 AND at < $2",

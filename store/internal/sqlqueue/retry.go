@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/sqlhistory"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
@@ -15,6 +16,7 @@ type retrying struct {
 	tasks                    tasks
 	logbook                  logbook
 	lanes                    lanes
+	keep                     func(tx sqlstore.Tx, seq int64, state queue.State) error // as sqlhistory.Keep
 }
 
 func newRetrying(d sqlstore.Dialect) retrying {
@@ -30,6 +32,7 @@ func newRetrying(d sqlstore.Dialect) retrying {
 		tasks:    newTasks(d),
 		logbook:  newLogbook(d),
 		lanes:    newLanes(d),
+		keep:     sqlhistory.Keep(d),
 	}
 }
 
@@ -56,6 +59,11 @@ func (r *retrying) restart(ctx context.Context, e sqlstore.Engine, c restart) (s
 		t, err := r.tasks.takeSeen(tx, c.seen)
 		if err != nil {
 			return err
+		}
+		if ended := stateOf(t.state); ended == queue.Failed || ended == queue.Done {
+			if err := r.keep(tx, t.seq, ended); err != nil {
+				return err
+			}
 		}
 		if state, err = r.next(tx, t, c.asks); err != nil {
 			return err

@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,17 +43,24 @@ const judgedDecision = `{"task_id": %q, "decision": "label_and_respond", "ration
 // them; runs of an event after which nothing must be done, and scheduled ones, are also left. In the end every
 // outcome must be counted exactly once.
 func crashOutcomes(t *testing.T, program string) {
-	random := rand.New(rand.NewPCG(crashSeed, 2))
-	var sum outcomeTally
 	rounds := *crashRounds
 	if testing.Short() {
 		rounds = min(rounds, len(judgedCases()))
 	}
-	for round := range rounds {
-		s := newOutcomeRound(t, program, round, random)
-		s.play(t)
-		sum.add(t, s)
-	}
+	var mu sync.Mutex
+	var sum outcomeTally
+	t.Run("rounds", func(t *testing.T) {
+		for round := range rounds {
+			t.Run(strconv.Itoa(round), func(t *testing.T) {
+				t.Parallel()
+				s := newOutcomeRound(t, program, judgedCases()[round%len(judgedCases())], rand.New(rand.NewPCG(crashSeed, uint64(1000+round))))
+				s.play(t)
+				mu.Lock()
+				defer mu.Unlock()
+				sum.add(t, s)
+			})
+		}
+	})
 	t.Logf("%d rounds, %d kills, %d lost answers, %d runs left, %d at once, %d outcomes (%s): %d lost, %d doubled",
 		rounds, sum.kills, sum.cuts, sum.left, sum.both, sum.outcomes, showTally(sum.counts), sum.lost, sum.doubled)
 	if sum.kills < 2*rounds || sum.outcomes < 3*rounds {
@@ -75,7 +84,7 @@ func crashJudging(t *testing.T, program string) {
 					for nth, killed := 1, c.memory == "artifact" || !results; killed; nth += step {
 						killed = false
 						for _, after := range []bool{false, true} {
-							s := newOutcomeRoundOf(t, program, c, nil)
+							s := newOutcomeRound(t, program, c, nil)
 							s.short(t, crashPoint{results, nth, after}, leave)
 							killed = killed || s.kills > 0
 							sum.add(t, s)
@@ -176,16 +185,10 @@ func (i *judgedIssue) docs() memory.Outcome {
 	return memory.OutcomeExpired
 }
 
-func newOutcomeRound(t *testing.T, program string, round int, random *rand.Rand) *outcomeRound {
-	t.Helper()
-	cases := judgedCases()
-	return newOutcomeRoundOf(t, program, cases[round%len(cases)], random)
-}
-
 // judgedCases are the cases with a memory. In the database rules decide.
 func judgedCases() []crashCase { return append(proposingCases(), crashCase{false, crashDatabase}) }
 
-func newOutcomeRoundOf(t *testing.T, program string, c crashCase, random *rand.Rand) *outcomeRound {
+func newOutcomeRound(t *testing.T, program string, c crashCase, random *rand.Rand) *outcomeRound {
 	t.Helper()
 	s := &outcomeRound{proposalRound: &proposalRound{Rand: random, runs: 99}}
 	rules := judgedRules + judgedRule

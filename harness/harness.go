@@ -35,6 +35,7 @@ import (
 	"github.com/org/foreman-action/internal/server/dispatch"
 	"github.com/org/foreman-action/internal/server/executor"
 	"github.com/org/foreman-action/internal/server/intake"
+	"github.com/org/foreman-action/internal/server/judging"
 	"github.com/org/foreman-action/internal/server/maintenance"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/memory"
@@ -82,8 +83,13 @@ type Options struct {
 	Memory memory.Store
 	// Agenda lists the issues with proposals, usually those in Memory, so that proposals in Repos that
 	// nobody answered expire, and a missing comment with proposals is posted. Nil: this happens at the
-	// next event of the issue.
+	// next event of the issue. It also lists the issues with earlier actions in Repos, whose outcomes are
+	// judged about once an hour; see [runner.Runner.Judge]. Nil: nothing is judged.
 	Agenda memory.Agenda
+	// Lead runs f while this process leads, for a name, among those that share Memory, so that only one
+	// judges actions at a time. [github.com/org/foreman-action/store/sqlite.Store] has this method. Nil:
+	// this Harness always leads.
+	Lead func(ctx context.Context, name string, f func(context.Context) error) error
 	// NoBoxes means that Enqueue gets no edits of comments with their sender, as from polling. Then the
 	// comment with the proposals of an issue has no boxes to tick, and people answer by commands.
 	NoBoxes bool
@@ -168,6 +174,8 @@ type Health struct {
 	Loop   string
 	OK     bool
 	Stuck  bool      // it makes no progress, neither with an error nor without one
+	// Optional means that tasks do not need the loop: a process in which it is not OK is ready all the same.
+	Optional bool
 	Reason string    // why it is not OK; empty if it is OK
 	Last   time.Time // of the last progress; zero: none yet
 }
@@ -218,6 +226,7 @@ func New(o Options) (*Harness, error) {
 			_, err := h.intake.TakeProposals(ctx, repo, issue, dedup)
 			return err
 		},
+		Judging: judging.Options{Runner: o.judge, Lead: o.Lead},
 		Queue: claims, Owner: fmt.Sprintf("%s/%d", name, os.Getpid()), Cursors: o.Cursors,
 		ClaimTimeout: l.Claim, Lease: l.Lease, MaxClaims: l.Claims, MaxClaim: l.LongestClaim, MaxTries: l.Tries,
 		Now: o.Now, Observe: o.Observe, Log: o.Log,
@@ -427,4 +436,21 @@ func (o Options) settings(ctx context.Context, repo, agent string) (executor.Set
 	}
 	s.Host.Login, s.Host.LoginSetting = o.Login, cmp.Or(s.Host.LoginSetting, "Login of harness.Options")
 	return s, nil
+}
+
+// judge returns the Runner that judges the actions of a repository, and the calls that are left to its
+// account.
+func (o Options) judge(ctx context.Context, repo triage.Repo) (*runner.Runner, func() (int, bool), error) {
+	s, err := o.settings(ctx, repo.Owner+"/"+repo.Name, "")
+	if err != nil {
+		return nil, nil, fmt.Errorf("prepare judging: %w", err)
+	}
+	calls := func() (int, bool) { return 0, false }
+	if s.Host.Search != nil {
+		calls = s.Host.Search.Budget
+	}
+	r, err := runner.New(runner.Options{
+		Config: s.Config, Host: s.Host, Actions: o.Actions, Memory: runner.Memory{Store: o.Agenda, Agenda: o.Agenda}, Clock: runner.Clock{Now: o.Now},
+	})
+	return r, calls, err
 }

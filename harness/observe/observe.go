@@ -20,6 +20,9 @@ const (
 	GitHubFailed                 // an outage of GitHub began; Status is its cause: foreman_github_outage
 	GitHubRecovered              // an outage of GitHub ended; it lasted for Took
 	ProposalChanged              // proposals by Carrier were made, or ended; Status is the outcome: foreman_proposals_total
+	ActionsJudged                // the outcome of actions in Repo became known; Status is undone or other: foreman_actions_judged_total
+	JudgingWaits                 // N issues of Repo have actions that wait to be judged: foreman_judging_waiting_issues
+	PermissionChanged            // a permission in Repo was earned or lost; Status is granted or lost: foreman_permissions_total
 )
 
 // An Observation is one event.

@@ -22,6 +22,7 @@ const (
 	Executor    = "executor"    // carries decisions out
 	GitHub      = "github"      // requests to GitHub, its limits and outages
 	Intake      = "intake"      // makes tasks of events
+	Judging     = "judging"     // judges what became of actions
 	Maintenance = "maintenance" // requeues and deletes tasks
 	Poll        = "poll"        // polls GitHub
 	Proposals   = "proposals"   // ends proposals that nobody answered
@@ -35,7 +36,7 @@ const key = "part"
 
 // Names returns all parts, sorted.
 func Names() []string {
-	return []string{Agents, API, Dashboard, Dispatch, Executor, GitHub, Intake, Maintenance, Poll, Proposals, Server, Storage, Telemetry}
+	return []string{Agents, API, Dashboard, Dispatch, Executor, GitHub, Intake, Judging, Maintenance, Poll, Proposals, Server, Storage, Telemetry}
 }
 
 // LevelNames returns the names of all levels, the lowest first.

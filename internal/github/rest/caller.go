@@ -147,10 +147,10 @@ func (c *Caller) exchange(ctx context.Context, call Call) (*gh.Response, error) 
 }
 
 // Left returns how many calls the token may still make in this hour, from GitHub's last report; ok
-// is false if GitHub has not reported it yet.
+// is false if GitHub has not reported it yet, or if the hour of its report has ended.
 func (c *Caller) Left() (left int, ok bool) {
 	n := c.left.Load()
-	return int(n) - 1, n > 0
+	return int(n) - 1, n > 0 && !c.rate.ended(c.now())
 }
 
 // Spend returns a [BudgetError] if no more calls than the reserve are left.

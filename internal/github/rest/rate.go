@@ -29,6 +29,13 @@ func (r *rate) note(h http.Header) {
 	r.known, r.remaining, r.reset = true, remaining, time.Unix(reset, 0).UTC()
 }
 
+// ended reports whether GitHub's hour of the last report has ended.
+func (r *rate) ended(now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.known && !now.Before(r.reset)
+}
+
 // spend returns a [BudgetError] if no more calls than the reserve are left.
 func (r *rate) spend(reserve int, now time.Time) error {
 	r.mu.Lock()

@@ -44,12 +44,14 @@ func (h health) check(ctx context.Context) map[string]error {
 	}
 	for _, l := range h.loops() {
 		all["loop "+l.Loop] = nil
-		if !l.OK {
-			all["loop "+l.Loop] = errors.New(cmp.Or(l.Reason, "it is late"))
+		if l.OK {
+			continue
 		}
-	}
-	if l := h.history.Health(); !l.OK {
-		all["loop "+l.Loop] = &api.DegradedError{Err: errors.New(cmp.Or(l.Reason, "it is late"))} // tasks do not need it
+		err := errors.New(cmp.Or(l.Reason, "it is late"))
+		if l.Optional {
+			err = &api.DegradedError{Err: err}
+		}
+		all["loop "+l.Loop] = err
 	}
 	if h.github != nil {
 		all["github"] = nil

@@ -42,7 +42,7 @@ func newHarness(o Options, c connections) (*harness.Harness, error) {
 	agents, repos := agents(s)
 	h := harness.Options{
 		Queue: c.queue, Cursors: c.store, Slots: c.store, Pauses: c.store,
-		Config: s.Runner, Login: c.account.login, Repos: repos, Agents: agents, Memory: c.store, Agenda: c.store, Journal: c.store,
+		Config: s.Runner, Login: c.account.login, Repos: repos, Agents: agents, Memory: c.store, Agenda: c.store, Lead: c.store.Lead, Journal: c.store,
 		Progress:     c.meter.Progress(c.store),
 		NoBoxes:      len(s.Server.WebhookSecrets) == 0,
 		Authenticate: claimant, Maintainers: s.Polling.Maintainers == "include",

@@ -1,5 +1,5 @@
-// Package background runs the server's loops on one queue: packages executor, dispatch and
-// maintenance. The loops wake each other, and changes of the queue wake them.
+// Package background runs the server's loops on one queue: packages executor, dispatch, maintenance,
+// proposals and judging. The loops wake each other, and changes of the queue wake them.
 //
 // The tests of this package test all loops together, with a fake GitHub and fake agents.
 package background
@@ -17,6 +17,7 @@ import (
 	"github.com/org/foreman-action/internal/logpart"
 	"github.com/org/foreman-action/internal/server/dispatch"
 	"github.com/org/foreman-action/internal/server/executor"
+	"github.com/org/foreman-action/internal/server/judging"
 	"github.com/org/foreman-action/internal/server/maintenance"
 	"github.com/org/foreman-action/internal/server/proposals"
 	"github.com/org/foreman-action/internal/server/supervisor"
@@ -47,6 +48,8 @@ type Options struct {
 	Agenda        memory.Agenda
 	Repos         []string
 	TakeProposals func(ctx context.Context, repo string, issue int, dedup string) error
+	// Judging judges the actions in Repos, if Agenda is set. Its Repos, Cursors and Pauses are set, too.
+	Judging judging.Options
 
 	Executor    executor.Options
 	Dispatch    dispatch.Options    // Requeue is set to wake Maintenance
@@ -61,6 +64,7 @@ type Services struct {
 	dispatcher *dispatch.Dispatcher
 	maintainer *maintenance.Maintainer
 	proposals  *proposals.Keeper // nil: there is no agenda
+	judger     *judging.Judger   // nil: there is no agenda
 	changes    *supervisor.Loop
 	ran        atomic.Bool
 }
@@ -100,6 +104,11 @@ func New(o Options) (*Services, error) {
 		}); err != nil {
 			return nil, err
 		}
+		j := o.Judging
+		j.Repos, j.Cursors, j.Pauses, j.Now, j.Observe, j.Log = o.Repos, o.Cursors, e.Pauses, o.Now, o.Observe, logpart.Of(o.Log, logpart.Judging)
+		if s.judger, err = judging.New(j); err != nil {
+			return nil, err
+		}
 	}
 	return s, nil
 }
@@ -117,6 +126,7 @@ func (s *Services) Run(ctx context.Context) error {
 	all.Go(func() { s.dispatcher.Run(ctx) })
 	if s.proposals != nil {
 		all.Go(func() { s.proposals.Run(ctx) })
+		all.Go(func() { s.judger.Run(ctx) })
 	}
 	all.Wait()
 	return nil
@@ -125,10 +135,13 @@ func (s *Services) Run(ctx context.Context) error {
 // Wake makes the services check for decisions. It never blocks, and superfluous calls do no harm.
 func (s *Services) Wake() { s.executor.Wake() }
 
-// Drain ends the notifications and the requests to agents. Unless all is true, no further decisions are
+// Drain ends the notifications and the requests to agents, and the judging of actions. Unless all is true, no further decisions are
 // executed either. What is in progress goes on.
 func (s *Services) Drain(all bool) {
 	s.dispatcher.Drain()
+	if s.judger != nil {
+		s.judger.Drain()
+	}
 	if !all {
 		s.executor.Drain()
 	}
@@ -144,7 +157,7 @@ func (s *Services) InFlight() (asked, applying int) {
 func (s *Services) Health() []supervisor.Health {
 	list := append(s.maintainer.Health(), s.changes.Health(), s.executor.Health(), s.dispatcher.Health())
 	if s.proposals != nil {
-		list = append(list, s.proposals.Health())
+		list = append(list, s.proposals.Health(), s.judger.Health())
 	}
 	return list
 }

@@ -71,7 +71,11 @@ func (r *Recorder) Run(ctx context.Context) error {
 }
 
 // Health returns the state of the loop.
-func (r *Recorder) Health() supervisor.Health { return r.loop.Health() }
+func (r *Recorder) Health() supervisor.Health {
+	h := r.loop.Health()
+	h.Optional = true
+	return h
+}
 
 // record records all that happened. After each step it pauses for as long as the step took, so that
 // others can write: the first steps after an update record the tasks of a month.

@@ -26,6 +26,8 @@ type metrics struct {
 	applyAttempts, nudges, loopRestarts, proposals *prometheus.CounterVec
 	applyTime                                      prometheus.Histogram
 	breakerOpen                                    *prometheus.GaugeVec
+	judged, permissions                            *prometheus.CounterVec
+	judgingWaits                                   *prometheus.GaugeVec
 
 	httpTime, githubTime *prometheus.HistogramVec
 	githubLimited        prometheus.Counter
@@ -58,6 +60,9 @@ func newMetrics(registry prometheus.Registerer, version string) *metrics {
 		loopRestarts:  f.counters("foreman_loop_restarts_total", "Loops of the server that failed and were restarted.", "loop"),
 		proposals:     f.counters("foreman_proposals_total", "Proposals that were made, and that ended, by where people answer them.", "carrier", "outcome"),
 		breakerOpen:   f.gauges("foreman_agent_breaker_open", "1 while the circuit breaker of an agent is open, else 0; none before the first failure.", "agent"),
+		judged:        f.counters("foreman_actions_judged_total", "Actions whose outcome became known: undone by people, rejected ones included, or other.", "outcome"),
+		permissions:   f.counters("foreman_permissions_total", "Permissions that a rule or an agent earned or lost by its track record.", "change"),
+		judgingWaits:  f.gauges("foreman_judging_waiting_issues", "Issues with actions that the last pass of this server left to be judged.", "repo"),
 		applyTime:     f.slow("foreman_apply_seconds", "One attempt to apply a decision."),
 
 		httpTime:      f.fast("foreman_http_request_seconds", "Responses of the HTTP API. A long poll counts as next_wait.", "verb", "code"),
@@ -78,6 +83,12 @@ func newMetrics(registry prometheus.Registerer, version string) *metrics {
 		for _, outcome := range []string{"made", string(memory.Accepted), string(memory.Rejected), string(memory.Overtaken), string(memory.Expired)} {
 			m.proposals.WithLabelValues(string(carrier), outcome)
 		}
+	}
+	for _, outcome := range []string{"undone", "other"} {
+		m.judged.WithLabelValues(outcome)
+	}
+	for _, change := range []string{"granted", "lost"} {
+		m.permissions.WithLabelValues(change)
 	}
 	for _, s := range []queue.State{queue.Pending, queue.Completed} {
 		m.requeued.WithLabelValues(string(s))

@@ -237,6 +237,12 @@ func (t *Telemetry) Observe(o observe.Observation) {
 		m.purged.Add(float64(o.N))
 	case observe.ProposalChanged:
 		m.proposals.WithLabelValues(m.labels.of("carrier", o.Carrier), status).Add(float64(o.N))
+	case observe.ActionsJudged:
+		m.judged.WithLabelValues(status).Add(float64(o.N))
+	case observe.JudgingWaits:
+		m.judgingWaits.WithLabelValues(m.labels.of("repo", o.Repo)).Set(float64(o.N))
+	case observe.PermissionChanged:
+		m.permissions.WithLabelValues(status).Add(float64(o.N))
 	case observe.OperatorChanged:
 		m.operatorChanges.WithLabelValues(status, outcome(o.Err)).Add(float64(o.N))
 	}

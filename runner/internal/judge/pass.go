@@ -107,7 +107,7 @@ func (p Pass) Run(ctx context.Context) (s Summary, err error) {
 		d := list[0]
 		if s.Reads+p.LoadCost+callsPerIssue > p.Reads || ctx.Err() != nil || failed.outage() || p.Stop != nil && p.Stop() {
 			s.Waiting = len(list) + len(failed.issues)
-			return s, errors.Join(failed.err, save(failed.before(d.At)))
+			return s, errors.Join(failed.err(), save(failed.before(d.At)))
 		}
 		got, err := p.issue(ctx, d, s.Outcomes, since, due)
 		s.Reads += got.reads
@@ -117,15 +117,14 @@ func (p Pass) Run(ctx context.Context) (s Summary, err error) {
 		}
 		list = list[1:]
 		switch {
-		case err != nil && due.Sub(d.At) > patience && failed.row == 0:
-			p.Warn("judge the actions on #%d: %v; their outcome stays unknown", d.Issue, err)
 		case err != nil: // the other issues do not wait for this one
 			failed.add(d, err)
 		case !got.later.IsZero():
 			list = insert(list, memory.Due{Issue: d.Issue, At: got.later}, due)
 			continue
 		default:
-			failed.row, found = 0, append(found, got.outcomes...)
+			p.giveUp(&failed, due)
+			found = append(found, got.outcomes...)
 			complete = complete && !got.unreadable
 		}
 		if read++; read%saveEvery == 0 && len(list) > 0 {
@@ -134,8 +133,11 @@ func (p Pass) Run(ctx context.Context) (s Summary, err error) {
 			}
 		}
 	}
+	if !failed.outage() {
+		p.giveUp(&failed, due)
+	}
 	s.Waiting = len(failed.issues)
-	return s, errors.Join(failed.err, save(failed.before(due.Add(time.Millisecond))))
+	return s, errors.Join(failed.err(), save(failed.before(due.Add(time.Millisecond))))
 }
 
 // patience is how long an issue that cannot be read, although others can, is tried again.
@@ -144,18 +146,36 @@ const patience = 90 * 24 * time.Hour
 // failures are the issues that a pass could not read. The next pass tries them again.
 type failures struct {
 	issues []memory.Due
-	err    error // the first one
-	row    int   // failures since an issue was read
+	errs   []error // of issues
+	row    int     // failures since an issue was read
 }
 
 func (f *failures) add(d memory.Due, err error) {
-	if f.issues, f.row = append(f.issues, d), f.row+1; f.err == nil {
-		f.err = fmt.Errorf("judge the actions on #%d: %w", d.Issue, err)
+	f.issues, f.errs, f.row = append(f.issues, d), append(f.errs, fmt.Errorf("judge the actions on #%d: %w", d.Issue, err)), f.row+1
+}
+
+// err returns the first failure; nil: none.
+func (f *failures) err() error {
+	if len(f.errs) == 0 {
+		return nil
+	}
+	return f.errs[0]
+}
+
+// giveUp ends a row of failures that is not an outage: issues with actions that are too old are not tried again.
+func (p Pass) giveUp(f *failures, due time.Time) {
+	begin := len(f.issues) - f.row
+	f.row = 0
+	for i := len(f.issues) - 1; i >= begin; i-- {
+		if due.Sub(f.issues[i].At) > patience {
+			p.Warn("%v; their outcome stays unknown", f.errs[i])
+			f.issues, f.errs = slices.Delete(f.issues, i, i+1), slices.Delete(f.errs, i, i+1)
+		}
 	}
 }
 
 // outage reports whether so many issues in a row could not be read that the others cannot be read either.
-func (f *failures) outage() bool { return f.row == 3 }
+func (f *failures) outage() bool { return f.row >= 3 }
 
 // before returns the time up to which all actions were judged if those at a time are the next ones.
 func (f *failures) before(next time.Time) time.Time {

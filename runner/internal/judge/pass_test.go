@@ -452,3 +452,18 @@ func TestPassChanges(t *testing.T) {
 		})
 	}
 }
+
+// TestPassOldOutage checks that an outage gives up no issue, however old its actions are.
+func TestPassOldOutage(t *testing.T) {
+	t.Parallel()
+	s, h := store(t, 40), &repository{down: true}
+	for day := 300; day < 305; day++ {
+		if sum, err := pass(s, h, day).Run(t.Context()); err == nil || sum.Waiting != 40 {
+			t.Fatalf("got %+v, %v", sum, err)
+		}
+	}
+	h.down = false
+	if sum, err := pass(s, h, 310).Run(t.Context()); err != nil || sum.Judged != 40 {
+		t.Errorf("got %+v, %v", sum, err)
+	}
+}

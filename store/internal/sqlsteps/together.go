@@ -28,22 +28,22 @@ func newJoining(d sqlstore.Dialect) joining {
 	nth := func(offset string) string {
 		return "CASE WHEN (SELECT max(n) FROM write_slot) - (SELECT min(n) FROM write_slot) + 1 > " + offset + " THEN " + last + " OFFSET " + offset + "), 0) ELSE 0 END"
 	}
-	const step = "w.id, w.lease, w.path, w.ledger, w.repo, w.issue, w.revision, w.due, w.record, w.identity, w.within, w.per_minute, w.per_hour, w.acted"
+	const step = "w.id, w.lease, w.path, w.ledger, w.repo, w.issue, w.revision, w.due, w.record, w.identity, w.within, w.per_minute, w.per_hour, w.acted, w.began"
 	// Several requests of one identity have the offsets of consecutive slots, as if each had the slot
 	// before: the first one is limited by the slot number per_minute, the next one by the slot after that.
 	query := `
 WITH want AS (
-  SELECT ` + step + `, w.number FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bytea[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bytea[], $12::text[], $13::bigint[], $14::bigint[], $15::bigint[], $18::bigint[])
-    AS w(id, number, lease, path, ledger, repo, issue, revision, due, record, identity, within, per_minute, per_hour, acted)
+  SELECT ` + step + `, w.number FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bytea[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bytea[], $12::text[], $13::bigint[], $14::bigint[], $15::bigint[], $18::bigint[], $19::bigint[])
+    AS w(id, number, lease, path, ledger, repo, issue, revision, due, record, identity, within, per_minute, per_hour, acted, began)
 ), pick AS MATERIALIZED (
   SELECT t.seq, ` + step + ` FROM want w JOIN task t ON t.task_id = w.id
   WHERE t.state = 3 AND t.epoch = w.number AND (w.identity = '' OR ` + last + `), 0) <= {now} + $16::bigint){skip}
 ), added AS (
-  INSERT INTO memory_record (repo, issue, revision, due, data, acted)
-  SELECT repo, issue, 1, nullif(due, $17::bigint), record, nullif(acted, $17::bigint) FROM pick WHERE record IS NOT NULL AND revision = 0
+  INSERT INTO memory_record (repo, issue, revision, due, data, acted, began)
+  SELECT repo, issue, 1, nullif(due, $17::bigint), record, nullif(acted, $17::bigint), nullif(began, $17::bigint) FROM pick WHERE record IS NOT NULL AND revision = 0
   ON CONFLICT DO NOTHING RETURNING repo, issue
 ), changed AS (
-  UPDATE memory_record r SET revision = r.revision + 1, due = nullif(w.due, $17::bigint), data = w.record, acted = nullif(w.acted, $17::bigint) FROM pick w
+  UPDATE memory_record r SET revision = r.revision + 1, due = nullif(w.due, $17::bigint), data = w.record, acted = nullif(w.acted, $17::bigint), began = nullif(w.began, $17::bigint) FROM pick w
   WHERE w.record IS NOT NULL AND w.revision > 0 AND r.repo = w.repo AND r.issue = w.issue AND r.revision = w.revision
   RETURNING r.repo, r.issue
 ), able AS MATERIALIZED (
@@ -86,7 +86,7 @@ func (s *Steps) together(now any, requests []*request, waits bool) batch.Joined 
 	var (
 		ids, paths, repos, identities           []string
 		epochs, leases, issues, revisions, dues []int64
-		acted                                   []int64
+		acted, began                            []int64
 		withins, minutes, hours                 []int64
 		ledgers, records                        [][]byte
 		isNew                                   bool
@@ -96,7 +96,7 @@ func (s *Steps) together(now any, requests []*request, waits bool) batch.Joined 
 	)
 	for _, r := range distinct.First {
 		var next sqlstore.Next
-		due, at := int64(none), int64(none)
+		due, at, first := int64(none), int64(none), int64(none)
 		if r.record != nil {
 			if next = *r.record; saved[next.Path] {
 				continue
@@ -106,6 +106,9 @@ func (s *Steps) together(now any, requests []*request, waits bool) batch.Joined 
 			}
 			if t, ok := next.Acted.(int64); ok {
 				at = t
+			}
+			if t, ok := next.Began.(int64); ok {
+				first = t
 			}
 		}
 		var slot queue.SlotRequest
@@ -121,7 +124,7 @@ func (s *Steps) together(now any, requests []*request, waits bool) batch.Joined 
 		ids, epochs, leases = append(ids, r.Lease.ID), append(epochs, r.Lease.Epoch), append(leases, sqlstore.Millis(r.For))
 		paths, ledgers = append(paths, r.path), append(ledgers, r.ledger)
 		repos, issues, revisions = append(repos, next.Repo), append(issues, next.Issue), append(revisions, next.Revision)
-		dues, acted, records = append(dues, due), append(acted, at), append(records, next.Data)
+		dues, acted, began, records = append(dues, due), append(acted, at), append(began, first), append(records, next.Data)
 		identities, withins = append(identities, slot.Identity), append(withins, slot.Within.Milliseconds())
 		minutes, hours = append(minutes, int64(slot.PerMinute-n)), append(hours, int64(slot.PerHour-n))
 	}
@@ -145,7 +148,7 @@ func (s *Steps) together(now any, requests []*request, waits bool) batch.Joined 
 	}
 	args := []any{
 		now, ids, epochs, leases, paths, ledgers, repos, issues, revisions, dues, records, identities, withins, minutes, hours,
-		queue.MaxSlotWait.Milliseconds(), int64(none), acted,
+		queue.MaxSlotWait.Milliseconds(), int64(none), acted, began,
 	}
 	j := batch.Joined{Statement: sqlstore.Statement{Query: query, Args: args, Each: each}, Served: distinct.Served}
 	for _, identity := range slices.Sorted(maps.Keys(taken)) { // in the same order everywhere

@@ -33,11 +33,11 @@ func newRecordStatements(d Dialect) recordStatements {
 	return recordStatements{
 		record:     find,
 		recordHold: d.Expand(find + "{lock}"),
-		update:     "UPDATE memory_record SET revision = revision + 1, due = $4, data = $5, acted = $6 WHERE repo = $1 AND issue = $2 AND revision = $3",
-		create:     "INSERT INTO memory_record (repo, issue, revision, due, data, acted) VALUES ($1, $2, $3 + 1, $4, $5, $6) ON CONFLICT DO NOTHING",
-		replace:    "UPDATE memory_record SET revision = $3 + 1, due = $4, data = $5, acted = $6 WHERE repo = $1 AND issue = $2",
+		update:     "UPDATE memory_record SET revision = revision + 1, due = $4, data = $5, acted = $6, began = $7 WHERE repo = $1 AND issue = $2 AND revision = $3",
+		create:     "INSERT INTO memory_record (repo, issue, revision, due, data, acted, began) VALUES ($1, $2, $3 + 1, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
+		replace:    "UPDATE memory_record SET revision = $3 + 1, due = $4, data = $5, acted = $6, began = $7 WHERE repo = $1 AND issue = $2",
 		due:        "SELECT issue, due FROM memory_record WHERE repo = $1 AND due IS NOT NULL ORDER BY due, issue",
-		acted:      "SELECT issue FROM memory_record WHERE repo = $1 AND acted > $2 ORDER BY acted, issue",
+		acted:      "SELECT issue, coalesce(began, 0) FROM memory_record WHERE repo = $1 AND acted > $2 ORDER BY acted, issue",
 		asides:     newAsides(d),
 	}
 }
@@ -77,9 +77,10 @@ func (s *Records) Save(ctx context.Context, r memory.Record) error {
 // A Next is a record in the form in which it is stored.
 type Next struct {
 	Repo, Path      string
-	Issue, Revision int64  // Revision is that of the stored record
-	Due, Acted      any    // the parameters: milliseconds since 1970, or nil
-	Data            []byte // with the next revision
+	Issue, Revision int64 // Revision is that of the stored record
+	// Due, and the first and the last time of Acted, are the parameters: milliseconds since 1970, or nil.
+	Due, Began, Acted any
+	Data              []byte // with the next revision
 
 	name string // of the repository, as the caller spells it
 }
@@ -96,6 +97,9 @@ func NextOf(r memory.Record) (n Next, err error) {
 	if at, ok := r.Acted(); ok {
 		n.Acted = at.UnixMilli()
 	}
+	if at, ok := r.FirstAfter(time.Time{}); ok {
+		n.Began = at.UnixMilli()
+	}
 	r.Revision++
 	n.Data, err = memory.Encode(r)
 	return n, err
@@ -104,7 +108,7 @@ func NextOf(r memory.Record) (n Next, err error) {
 // SaveIn stores a record in the transaction of the caller. It returns [memory.ErrConflict] if the stored
 // record has another revision.
 func (s *Records) SaveIn(tx Tx, r Next) error {
-	args := []any{r.Repo, r.Issue, r.Revision, r.Due, r.Data, r.Acted}
+	args := []any{r.Repo, r.Issue, r.Revision, r.Due, r.Data, r.Acted, r.Began}
 	if r.Revision > 0 {
 		n, err := tx.Exec(s.update, args...)
 		if err == nil && n == 0 {
@@ -150,9 +154,14 @@ func (s *Records) Acted(ctx context.Context, repo string, after time.Time) (list
 	}
 	list, err = Value(ctx, s.engine.ReadOne, func(tx Tx) ([]memory.Due, error) {
 		return All(tx, s.acted, func(r Row) (d memory.Due, err error) {
-			d.At = after.UTC()
-			return d, r.Scan(&d.Issue)
+			var began int64
+			err = r.Scan(&d.Issue, &began)
+			if d.At = after.UTC(); began > after.UnixMilli() {
+				d.At = Time(began)
+			}
+			return d, err
 		}, strings.ToLower(repo), after.UnixMilli())
 	})
+	memory.SortDue(list)
 	return list, err == nil, Wrap("list issues with new tasks", err)
 }

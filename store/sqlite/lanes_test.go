@@ -84,7 +84,7 @@ func TestBehindUpgrade(t *testing.T) {
 		"DROP INDEX task_open_repo", "DROP INDEX task_ended_repo", "DROP INDEX task_ended_agent", "DROP INDEX task_ended_state", "DROP INDEX task_waiting",
 		"ALTER TABLE task DROP COLUMN title", "ALTER TABLE task DROP COLUMN delivery", "ALTER TABLE task_also DROP COLUMN delivery",
 		"DROP TABLE history", "DROP TABLE history_budget", "DROP TABLE task_count", "DROP TRIGGER task_count_insert", "DROP TRIGGER task_count_update", "DROP TRIGGER task_count_delete",
-		"DROP INDEX memory_acted", "ALTER TABLE memory_record DROP COLUMN acted", "DROP TABLE pause", "DROP INDEX task_parked", "DROP INDEX task_parked_agent", "DROP INDEX task_parked_lane",
+		"DROP INDEX memory_acted", "ALTER TABLE memory_record DROP COLUMN acted", "ALTER TABLE memory_record DROP COLUMN began", "DROP TABLE pause", "DROP INDEX task_parked", "DROP INDEX task_parked_agent", "DROP INDEX task_parked_lane",
 		"UPDATE foreman_schema SET version = 3",
 		"INSERT INTO task (task_id, agent, repo, issue, lane, state, priority, joinable, created_at) VALUES ('old', 'http://a/', 'o/r', 8, 'o/r#8', 0, 0, 1, 1)",
 		"INSERT INTO task_body (seq, message) VALUES (1, '{}')")

@@ -116,9 +116,29 @@ func records(s *suite) {
 			s.Errorf("got the revisions %d and %d, want %d and %d", got, r.Revision, n+1, n)
 		}
 	}
+	s.acted(1)
 	broken := memory.Record{Repo: "no repository"}
 	if _, err := s.Advance(s.Context(), store.Step{Lease: l, For: lease, Record: &broken}); err == nil {
 		s.Error("a record without a repository was saved")
+	}
+}
+
+// acted checks that a memory which lists issues with actions lists an issue by the first time in its
+// record.
+func (s *suite) acted(issue int) {
+	s.Helper()
+	agenda, ok := s.Memory.(memory.Agenda)
+	if !ok {
+		return
+	}
+	r, err := agenda.Load(s.Context(), repo, issue)
+	if err != nil {
+		s.Fatal(err)
+	}
+	first, _ := r.FirstAfter(time.Time{})
+	list, _, err := agenda.Acted(s.Context(), repo, time.Time{})
+	if err != nil || !slices.Contains(list, memory.Due{Issue: issue, At: first}) {
+		s.Errorf("got the issues %v, %v, want %d at %s", list, err, issue, first)
 	}
 }
 
@@ -336,6 +356,7 @@ func together(s *suite) {
 			}
 		case 2:
 			want = 3
+			s.acted(issue)
 			fallthrough
 		case 3:
 			s.sees(memorytest.SampleLedger(key(issue)))

@@ -17,7 +17,9 @@ var threshold = memory.Threshold{Bound: 0.85, Of: 20}
 
 // counts counts outcomes on issues of different authors: k kept, u undone, a accepted, r rejected, e
 // expired, and - unjudged.
-func counts(p *memory.Pair, first int, outcomes string) {
+func counts(p *memory.Pair, first int, outcomes string) { countsBy(p, first, outcomes, threshold) }
+
+func countsBy(p *memory.Pair, first int, outcomes string, t memory.Threshold) {
 	for i, c := range outcomes {
 		p.Count(memory.Result{
 			Outcome: map[rune]memory.Outcome{
@@ -25,7 +27,7 @@ func counts(p *memory.Pair, first int, outcomes string) {
 				'r': memory.OutcomeRejected, 'e': memory.OutcomeExpired, '-': memory.OutcomeUnjudged,
 			}[c],
 			Issue: first + i, Author: fmt.Sprintf("author-%d", first+i), At: april.Add(time.Duration(first+i) * time.Hour),
-		}, threshold)
+		}, t)
 	}
 }
 
@@ -64,6 +66,43 @@ func TestPair(t *testing.T) {
 		if all := strings.Count(tt.outcomes, "k") + strings.Count(tt.outcomes, "a"); tt.want[:5] == "false" && p.Why != "" && right == 0 || right > all || judged < right {
 			t.Errorf("%s: before %d of %d", tt.name, right, judged)
 		}
+	}
+}
+
+// TestPairStart lets pairs begin with the result of a replay.
+func TestPairStart(t *testing.T) {
+	t.Parallel()
+	k := strings.Repeat
+	start := threshold
+	start.Start = memory.Start{Judged: 10, Right: 10}
+	weak := threshold
+	weak.Start = memory.Start{Judged: 10, Right: 8}
+	tests := []struct {
+		name, outcomes string
+		threshold      memory.Threshold
+		want           string // earned or not, right of judged with the start
+	}{
+		{"9 after 10", k("k", 9), start, "false 19/19"},
+		{"10 after 10", k("k", 10), start, "true 20/20"},
+		{"one of 17 undone after 10", "u" + k("k", 16), start, "false 26/27"},
+		{"one of 18 undone after 10", "u" + k("k", 17), start, "true 27/28"},
+		{"a replay that was wrong", k("k", 20), weak, "false 28/30"},
+		{"no start after a loss", k("k", 20) + "uuuu" + k("k", 19), start, "false 19/19"},
+		{"earned again after a loss", k("k", 20) + "uuuu" + k("k", 20), start, "true 20/20"},
+	}
+	for _, tt := range tests {
+		var p memory.Pair
+		countsBy(&p, 1, tt.outcomes, tt.threshold)
+		judged, right := p.Proof()
+		if got := fmt.Sprintf("%t %d/%d", p.Earned(tt.threshold), right, judged); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+		}
+	}
+	var p memory.Pair
+	countsBy(&p, 1, k("k", 10), start)
+	countsBy(&p, 11, "k", threshold) // the file with the replay was removed
+	if judged, _ := p.Proof(); p.Earned(threshold) || judged != 11 || p.Start != (memory.Start{}) {
+		t.Errorf("without the file: earned with %d judged, %+v", judged, p.Start)
 	}
 }
 

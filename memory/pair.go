@@ -53,6 +53,8 @@ type Pair struct {
 	Since time.Time `json:"since,omitzero"` // time of the first action of the period; UTC; zero: there was none
 	At    time.Time `json:"at"`             // when the last outcome became known; UTC
 	Tally
+	// Start counts like outcomes of the period. It is zero after a permission was lost.
+	Start Start `json:"start,omitzero"`
 	// Last are the last judged outcomes of the period, at most ten, the newest at the end: 'k' counts for
 	// the pair, 'u' against it.
 	Last string `json:"last,omitempty"`
@@ -118,6 +120,13 @@ type AuthorCount struct {
 type Threshold struct {
 	Bound float64 // least lower bound of the share of right ones, as by package wilson, from 0 to 1
 	Of    int     // least number of judged outcomes, from 1
+	Start Start   // outcomes of a replay with which the first period begins; zero: none
+}
+
+// A Start is the result of a replay on the past, as far as it counts for a pair.
+type Start struct {
+	Judged int `json:"judged,omitempty"`
+	Right  int `json:"right,omitempty"` // part of Judged
 }
 
 const (
@@ -174,14 +183,21 @@ func (t *Tally) add(other Tally) {
 // Earned reports whether the action is carried out. The permission was earned by an earlier threshold:
 // if the policy has become stricter, the record must meet the new threshold, less the slack.
 func (p Pair) Earned(t Threshold) bool {
-	judged, right := p.Judged()
+	judged, right := p.Proof()
 	return !p.Granted.IsZero() && judged >= t.Of && wilson.Bound(right, judged) >= t.Bound-slack
+}
+
+// Proof returns how many outcomes of the period count, and how many of them count for the pair. Both
+// include Pair.Start.
+func (p Pair) Proof() (judged, right int) {
+	judged, right = p.Judged()
+	return plus(judged, p.Start.Judged), plus(right, p.Start.Right)
 }
 
 // Count adds the outcome of one action.
 //
 // The pair gets its permission when the threshold is met by outcomes on issues of enough authors: at
-// least Of/3, or 20, each with at most three right outcomes that count. It loses the permission when four of the last
+// least a third of the outcomes that the start leaves, or 20, each with at most three right outcomes that count. It loses the permission when four of the last
 // ten judged outcomes count against it, or when the bound is 0.1 below the threshold. Then a new period
 // begins, with nothing counted.
 func (p *Pair) Count(r Result, t Threshold) {
@@ -193,6 +209,9 @@ func (p *Pair) Count(r Result, t Threshold) {
 	}
 	if p.Since.IsZero() || acted.Before(p.Since) {
 		p.Since = acted
+	}
+	if p.Lost.IsZero() {
+		p.Start = t.Start
 	}
 	counts, right := r.Outcome.judged()
 	if right && p.Granted.IsZero() && !p.counts(r.Author) {
@@ -209,11 +228,11 @@ func (p *Pair) Count(r Result, t Threshold) {
 		p.Undoings = p.Undoings[max(0, len(p.Undoings)-maxUndoings):]
 	}
 	p.Last = marked(p.Last, right)
-	judged, good := p.Judged()
+	judged, good := p.Proof()
 	bound := wilson.Bound(good, judged)
 	switch {
 	case p.Granted.IsZero():
-		if judged >= t.Of && bound >= t.Bound && len(p.Authors) >= min((t.Of+maxPerAuthor-1)/maxPerAuthor, maxAuthors) {
+		if judged >= t.Of && bound >= t.Bound && len(p.Authors) >= min((t.Of-p.Start.Judged+maxPerAuthor-1)/maxPerAuthor, maxAuthors) {
 			p.Granted, p.Authors = at, nil
 		}
 	case strings.Count(p.Last, "u") >= maxUndone:
@@ -308,6 +327,9 @@ func (p Pair) check() error {
 		if len(a.Author) != authorDigits || a.N < 1 || a.N > maxPerAuthor {
 			return errors.New("an author of a pair is out of range")
 		}
+	}
+	if s := p.Start; s.Right < 0 || s.Judged < s.Right || s.Judged > maxCount {
+		return errors.New("the start of a pair is out of range")
 	}
 	for _, t := range []Tally{p.Tally, p.Before, p.Shadow.Tally} {
 		for _, o := range outcomes() {

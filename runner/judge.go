@@ -58,8 +58,9 @@ func (s setup) judge(ctx context.Context, repo triage.Repo, stop func() bool, wa
 	return j, err
 }
 
-func (s setup) threshold(action string) memory.Threshold {
-	return memory.Threshold(s.c.Policy.Threshold(action))
+func (s setup) threshold(k memory.PairKey) memory.Threshold {
+	t := s.c.Policy.Threshold(k.Action)
+	return memory.Threshold{Bound: t.Bound, Of: t.Of}
 }
 
 func (s setup) resetAt(k memory.PairKey, rule string) time.Time {

@@ -30,7 +30,7 @@ type Pass struct {
 	After time.Duration // how long people have to undo an action, or to take one that shadow mode suppressed
 	Now   time.Time
 	// Threshold returns the proof that a pair needs; see [memory.Pair.Count].
-	Threshold func(action string) memory.Threshold
+	Threshold func(k memory.PairKey) memory.Threshold
 	// Reset returns the time before which outcomes of a pair do not count; zero: all count. name is as in
 	// [memory.Pair].
 	Reset func(k memory.PairKey, name string) time.Time
@@ -311,7 +311,7 @@ func (p Pass) count(ctx context.Context, repo string, list []counted, to time.Ti
 			before, _ := o.Pair(c.key)
 			from := p.Reset(c.key, c.name)
 			o.Reset(c.key, from)
-			if !c.Acted.Before(from) && o.Count(c.key, c.name, c.Result, p.Threshold(c.key.Action)) {
+			if !c.Acted.Before(from) && o.Count(c.key, c.name, c.Result, p.Threshold(c.key)) {
 				n.judged++
 				if !c.Shadow && (c.Outcome == memory.OutcomeUndone || c.Outcome == memory.OutcomeRejected) {
 					n.undone++

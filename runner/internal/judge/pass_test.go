@@ -91,7 +91,7 @@ func change(t *testing.T, s memory.Store, issue int, alter func(*memory.Record))
 func pass(s memory.Agenda, h judge.Host, day int) judge.Pass {
 	return judge.Pass{
 		Repo: triage.Repo{Owner: "org", Name: "repo"}, Store: s, Host: h, Bot: bot, After: 14 * 24 * time.Hour, Now: start.AddDate(0, 0, day),
-		Threshold: func(string) memory.Threshold { return memory.Threshold{Bound: 0.85, Of: 20} },
+		Threshold: func(memory.PairKey) memory.Threshold { return memory.Threshold{Bound: 0.85, Of: 20} },
 		Reset:     func(memory.PairKey, string) time.Time { return time.Time{} },
 		Reads:     200, Warn: func(string, ...any) {},
 	}

@@ -130,10 +130,13 @@ func wrongEntry(entry string, actions []string) string {
 	return ""
 }
 
-// checkEarn reports rules of policy.earn that do not exist, and warns of agents with another name and of
-// bounds that cannot be reached with the least number of outcomes.
+// onFailureID is the id in place of a rule's, for the label of agent.on_failure.
+const onFailureID = "agent.on_failure"
+
+// checkEarn reports rules of policy.earn that do not exist, and warns of agents with another name, of
+// bounds that cannot be reached with the least number of outcomes, and of conditions without effect.
 func (b sides) checkEarn(c Config) {
-	ids := slices.Concat(b.mine.ruleIDs(), b.theirs.ruleIDs())
+	ids := append(slices.Concat(b.mine.ruleIDs(), b.theirs.ruleIDs()), onFailureID)
 	agent := cmp.Or(c.Agent.Name, hostOf(c.Agent.URL))
 	for _, s := range []side{b.mine, b.theirs} {
 		at := s.at["policy"].child("earn")
@@ -163,6 +166,11 @@ func (b sides) checkEarn(c Config) {
 		}
 	}
 	b.mine.warnUnreachable(c.Policy)
+	// A file that could not be read may demand it.
+	_, extends := b.mine.at["extends"]
+	if at := b.mine.at["policy"].child("earn"); at.n != nil && !c.Policy.Earned && (!extends || len(b.theirs.sources) > 0) {
+		at.f.Warnf(at.n, "policy.earn has no effect without policy.automation: earned")
+	}
 }
 
 // warnUnreachable warns of bounds that the least number of outcomes cannot reach.

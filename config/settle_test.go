@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"os"
 	"testing"
 
@@ -25,10 +26,6 @@ func TestTightenForgetsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	const extends = "extends: o/r:f.yml@v1\n"
-	section, err := yaml.Marshal(map[string]any{"policy": all["policy"], "agent": map[string]any{"may": []string{"comment"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	load := func(own, theirs string) policy.Policy {
 		t.Helper()
 		c, err := Load(t.Context(), single{"f.yml", []byte("version: 1\n" + own)}, Spec{
@@ -45,13 +42,26 @@ func TestTightenForgetsNothing(t *testing.T) {
 		}
 		return c.Policy
 	}
-	want := load(string(section), "")
-	if diff := cmp.Diff(want, load(extends, string(section))); diff != "" {
-		t.Errorf("of the file that is extended alone (-want +got):\n%s", diff)
+	keysOf, ok := all["policy"].(map[string]any)
+	if !ok {
+		t.Fatal("the file has no policy")
 	}
-	both := load(extends+string(section), string(section))
-	both.Labels.Within = nil
-	if diff := cmp.Diff(want, both); diff != "" {
-		t.Errorf("of both (-want +got):\n%s", diff)
+	level, earned := maps.Clone(keysOf), maps.Clone(keysOf)
+	delete(level, "earn")
+	earned["automation"] = "earned"
+	for _, keys := range []map[string]any{level, earned} {
+		section, err := yaml.Marshal(map[string]any{"policy": keys, "agent": map[string]any{"may": []string{"comment"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := load(string(section), "")
+		if diff := cmp.Diff(want, load(extends, string(section))); diff != "" {
+			t.Errorf("of the file that is extended alone (-want +got):\n%s", diff)
+		}
+		both := load(extends+string(section), string(section))
+		both.Labels.Within = nil
+		if diff := cmp.Diff(want, both); diff != "" {
+			t.Errorf("of both (-want +got):\n%s", diff)
+		}
 	}
 }

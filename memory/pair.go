@@ -194,6 +194,30 @@ func (p Pair) Proof() (judged, right int) {
 	return plus(judged, p.Start.Judged), plus(right, p.Start.Right)
 }
 
+// Explain describes the proof in one line, and what the threshold demands: "18 of 18 kept, bound 0.87; needs
+// 20 judged, bound 0.85".
+func (p Pair) Explain(t Threshold) string {
+	judged, right := p.Proof()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d kept, bound %.2f", right, judged, wilson.Bound(right, judged))
+	if p.Start.Judged > 0 {
+		fmt.Fprintf(&b, " (%d of %d by replay)", p.Start.Right, p.Start.Judged)
+	}
+	fmt.Fprintf(&b, "; needs %d judged, bound %.2f", t.Of, t.Bound)
+	if need := p.authorsNeeded(t); p.Granted.IsZero() && judged >= t.Of && len(p.Authors) < need {
+		fmt.Fprintf(&b, ", on issues of %d authors instead of %d", need, len(p.Authors))
+	}
+	if p.Why != "" {
+		fmt.Fprintf(&b, "; counted since %s: %s", p.Lost.UTC().Format(time.DateOnly), p.Why)
+	}
+	return b.String()
+}
+
+// authorsNeeded returns on issues of how many authors the right outcomes must be.
+func (p Pair) authorsNeeded(t Threshold) int {
+	return min((t.Of-p.Start.Judged+maxPerAuthor-1)/maxPerAuthor, maxAuthors)
+}
+
 // Count adds the outcome of one action.
 //
 // The pair gets its permission when the threshold is met by outcomes on issues of enough authors: at
@@ -232,7 +256,7 @@ func (p *Pair) Count(r Result, t Threshold) {
 	bound := wilson.Bound(good, judged)
 	switch {
 	case p.Granted.IsZero():
-		if judged >= t.Of && bound >= t.Bound && len(p.Authors) >= min((t.Of-p.Start.Judged+maxPerAuthor-1)/maxPerAuthor, maxAuthors) {
+		if judged >= t.Of && bound >= t.Bound && len(p.Authors) >= p.authorsNeeded(t) {
 			p.Granted, p.Authors = at, nil
 		}
 	case strings.Count(p.Last, "u") >= maxUndone:

@@ -229,7 +229,7 @@ func (a decider) withAnswer(ctx context.Context, dec *decided, d plan.Decision, 
 	if accepts {
 		var more []string
 		d, more = a.accept(d, ans, chosen)
-		ignored, answered = append(ignored, more...), answered+a.carriedOut(d)
+		ignored, answered = append(ignored, more...), answered+a.carriedOut(ctx, d)
 	} else {
 		ans.Rejected = chosen
 		answered += len(chosen)
@@ -247,9 +247,9 @@ func (a decider) withAnswer(ctx context.Context, dec *decided, d plan.Decision, 
 }
 
 // carriedOut returns how many of the accepted actions of a decision the policy permits.
-func (a decider) carriedOut(d plan.Decision) int {
+func (a decider) carriedOut(ctx context.Context, d plan.Decision) int {
 	n := 0
-	for _, s := range plan.Make(input(a.attempt, decided{Decision: d})).Steps {
+	for _, s := range plan.Make(input(ctx, a.attempt, decided{Decision: d})).Steps {
 		if _, yes := d.Accepted[s.Index]; yes && (s.Verdict == triage.Do || s.Holds) {
 			n++
 		}

@@ -3,6 +3,8 @@ package runner
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -434,7 +436,8 @@ func (a decider) fallBack(err error) (plan.Decision, error) {
 		}
 		d.Message.Decision = protocol.LabelAndRespond
 		d.Message.Actions = []protocol.ActionItem{item}
-		d.Sources = []triage.Source{{Rule: onFailureID}}
+		digest := sha256.Sum256([]byte(onFailureID + "\x00" + on.Label))
+		d.Sources = []triage.Source{{Rule: onFailureID, Digest: hex.EncodeToString(digest[:8])}}
 	case on.Skip:
 	default:
 		return plan.Decision{}, &AgentError{err}
@@ -628,7 +631,7 @@ func (a decider) withUndo(ctx context.Context, d plan.Decision, rest string) (pl
 	}
 	d = d.With(command.By(command.Undo), reversal.Items...)
 	// The answer lists the actions that the policy permits.
-	p := plan.Make(plan.Input{Decision: d, Issue: *a.d.Issue, Policy: a.c.Policy, Own: ownSpecs(a.o.Actions), MayComment: true})
+	p := plan.Make(plan.Input{Decision: d, Issue: *a.d.Issue, Policy: a.c.Policy, Own: ownSpecs(a.o.Actions), MayComment: true, Earned: a.earned(ctx)})
 	return answer(d, command.Undo, command.UndoAnswer(task, reversal, p.Steps[n:]))
 }
 
@@ -754,7 +757,7 @@ func (a decider) effect(asks, retriaged bool) func(ctx context.Context, planned 
 		for _, one := range planned {
 			d.Message.Actions, d.Sources = append(d.Message.Actions, one.Action), append(d.Sources, a.source(one.Rule, one.Digest))
 		}
-		p := plan.Make(input(a.attempt, decided{Decision: d, Retriaged: retriaged}))
+		p := plan.Make(input(ctx, a.attempt, decided{Decision: d, Retriaged: retriaged}))
 		list, dropped := make([][]string, len(planned)), map[string]bool{}
 		for i := range p.Steps {
 			s := &p.Steps[i]
@@ -827,11 +830,11 @@ func (a decider) forbids(ctx context.Context, label string) bool {
 }
 
 // input returns the data for the plan of a decision.
-func input(a attempt, dec decided) plan.Input {
+func input(ctx context.Context, a attempt, dec decided) plan.Input {
 	in := plan.Input{
 		Decision: dec.Decision, Issue: *a.d.Issue, Policy: a.c.Policy, Own: ownSpecs(a.o.Actions),
 		MayComment: dec.Retriaged || mayComment(a), AgentMayComment: a.o.Agent.AnswersAll, AcceptedClose: a.o.AcceptedClose,
-		CommentID: a.d.Comment.ID,
+		CommentID: a.d.Comment.ID, Earned: a.earned(ctx),
 	}
 	if a.dry {
 		return in

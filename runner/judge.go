@@ -49,7 +49,7 @@ func (s setup) judge(ctx context.Context, repo triage.Repo, stop func() bool, wa
 	}
 	sum, err := judge.Pass{
 		Repo: repo, Store: m.Agenda, Host: s.o.Host.Issues, Bot: s.login(), After: after, Now: s.o.Clock.Now(),
-		Threshold: s.threshold, Reset: s.resetAt, Reads: s.c.Policy.Reads(), LoadCost: m.LoadCalls, Stop: stop, Warn: warn,
+		Threshold: s.threshold, Reset: s.resetAt, Keep: s.c.Policy.Earned, Reads: s.c.Policy.Reads(), LoadCost: m.LoadCalls, Stop: stop, Warn: warn,
 	}.Run(ctx)
 	j := Judgment{Judged: sum.Judged, Undone: sum.Undone, Waiting: sum.Waiting, Outcomes: sum.Outcomes, Scores: sum.Scores}
 	if s.c.Policy.Earned {
@@ -75,4 +75,29 @@ func policySource(source, rule string) string {
 		return policy.AgentPrefix + name
 	}
 	return triage.ParseSource(rule).Rule
+}
+
+// earned returns the function for [plan.Input.Earned]. It reads the record of the repository when the first
+// action needs it. A record that cannot be read permits no action.
+func (a attempt) earned(ctx context.Context) func(from triage.Source, k memory.PairKey) (ok bool, why string) {
+	p := a.c.Policy
+	return func(from triage.Source, k memory.PairKey) (bool, string) {
+		name := policySource(k.Source, from.ID())
+		switch {
+		case p.Distrusted(name, k.Action, k.Value):
+			return false, "policy.earn.distrust lists it"
+		case p.Trusted(name, k.Action, k.Value):
+			return true, ""
+		case !judge.Judged(k.Action):
+			return false, k.Action + " is never judged; policy.earn.trust can list it"
+		}
+		o, why := a.reads.outcomes(ctx)
+		if why != "" {
+			return false, why
+		}
+		o.Reset(k, p.ResetAt(name))
+		pair, _ := o.Pair(k)
+		t := a.threshold(k)
+		return pair.Earned(t), pair.Explain(t)
+	}
 }

@@ -22,7 +22,9 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/internal/testkit/golden"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
@@ -95,7 +97,7 @@ func newProposalStory(t *testing.T, src string) *proposalStory {
 		Config: c, Host: runner.HostOf(host), Clock: runner.Clock{Now: clock, Sleep: noSleep},
 	}}
 	if strings.Contains(src, "agent:") {
-		p.o.Agent = runner.AgentOptions{Name: "http://agent/task", Agent: agentFunc(p.decide)}
+		p.o.Agent = runner.AgentOptions{Name: "http://agent/task", Record: c.Agent.Name, Agent: agentFunc(p.decide)}
 	}
 	keepIn(&p.o, memory.New())
 	return p
@@ -241,6 +243,8 @@ func (p *proposalStory) arrange(verb, rest string) {
 		changed := *p.o.Config
 		changed.Policy = c.Policy
 		p.o.Config = &changed
+	case "earn": // earn SOURCE ACTION OUTCOMES [VALUE]: the track record of a rule or an agent, k or u for each outcome
+		p.earn(rest)
 	case "panel":
 		p.repo.SetAutomation(githubtest.Automation(rest))
 	case "record": // record action, comment, ended or proposals: the record differs from what it was
@@ -304,6 +308,43 @@ func (p *proposalStory) arrange(verb, rest string) {
 	}
 }
 
+// earn counts outcomes of a rule or an agent in the record of the repository.
+func (p *proposalStory) earn(rest string) {
+	p.Helper()
+	parts := append(strings.Fields(rest), "")
+	source, action, outcomes, value := parts[0], parts[1], parts[2], parts[3]
+	if !strings.HasPrefix(source, policy.AgentPrefix) {
+		for _, event := range []string{"opened", "edited"} {
+			res, err := p.o.Config.Rules.Decide(p.Context(), facts.Of(p.delivery(event, "octocat", triage.Comment{}, ""), p.now))
+			if err != nil {
+				p.Fatal(err)
+			}
+			for i, item := range res.Message.Actions {
+				if res.Sources[i] == source && item.Type == action {
+					source = memory.RuleSource(res.Digests[i])
+				}
+			}
+		}
+	}
+	t := p.o.Config.Policy.Threshold(action)
+	_, err := memory.Update(p.Context(), p.o.Memory.Store, repoName, memory.Repository, func(r *memory.Record) error {
+		o := memory.Outcomes{}
+		if r.Outcomes != nil {
+			o = *r.Outcomes
+		}
+		for i, c := range outcomes {
+			k := memory.PairKey{Source: source, Action: action, Value: value}
+			kept := map[rune]memory.Outcome{'k': memory.OutcomeKept, 'u': memory.OutcomeUndone}[c]
+			o.Count(k, "", memory.Result{Outcome: kept, Issue: 1000 + i, Author: strconv.Itoa(i), Acted: p.now, At: p.now}, memory.Threshold{Bound: t.Bound, Of: t.Of})
+		}
+		r.Outcomes = &o
+		return nil
+	})
+	if err != nil {
+		p.Fatal(err)
+	}
+}
+
 // alter changes the record: it loses its proposals, or the id of their comment, also when all have ended, or
 // the first proposal gets another action.
 func (p *proposalStory) alter(what string) {
@@ -363,8 +404,8 @@ func (p *proposalStory) edit(id int64, body string) {
 	}
 }
 
-// run delivers an event of the issue in its current state.
-func (p *proposalStory) run(action, who string, c triage.Comment, from string) {
+// delivery returns an event of the issue in its current state.
+func (p *proposalStory) delivery(action, who string, c triage.Comment, from string) triage.Delivery {
 	p.Helper()
 	i := p.gh.Issue(repoName, 1)
 	issue := map[string]any{
@@ -406,6 +447,13 @@ func (p *proposalStory) run(action, who string, c triage.Comment, from string) {
 	if err != nil {
 		p.Fatal(err)
 	}
+	return d
+}
+
+// run delivers an event of the issue in its current state.
+func (p *proposalStory) run(action, who string, c triage.Comment, from string) {
+	p.Helper()
+	d := p.delivery(action, who, c, from)
 	if p.skew {
 		p.skew = false
 		p.repo.CloseAs("mona", 1, "completed")
@@ -612,7 +660,7 @@ func TestLevels(t *testing.T) {
 			if source == "on_failure" && confidence != "" {
 				continue // the configuration states none
 			}
-			for _, level := range []string{"full_control", "cautious", "balanced", "full", "approve"} {
+			for _, level := range []string{"full_control", "cautious", "balanced", "full", "approve", "earned", "proven"} {
 				for _, place := range []string{"auto", "auto+panel", "github+panel", "comment+panel", "github+old", "off"} {
 					rows = append(rows, fmt.Sprintf("%-10s %-7s %-12s %-13s %s", source, cmp.Or(confidence, "-"), level, place, levelCase(t, source, confidence, level, place)))
 				}
@@ -638,9 +686,12 @@ func TestLevels(t *testing.T) {
 func levelCase(t *testing.T, source, confidence, level, place string) string {
 	t.Helper()
 	place, panel, _ := strings.Cut(place, "+")
-	policy := "automation: " + level
-	if level == "approve" {
-		policy = "approve: [add_labels]"
+	settings := "automation: " + level
+	switch level {
+	case "approve":
+		settings = "approve: [add_labels]"
+	case "proven":
+		settings = "automation: earned, earn: {trust: [agent.on_failure]}"
 	}
 	keys := ""
 	switch confidence {
@@ -650,16 +701,20 @@ func levelCase(t *testing.T, source, confidence, level, place string) string {
 	default:
 		keys = ", confidence: " + confidence
 	}
-	src := "policy: {" + policy + ", suggestions: " + place + "}\n"
+	src := "policy: {" + settings + ", suggestions: " + place + "}\n"
 	switch source {
 	case "rule":
 		src += "rules:\n  - {id: r, on: issues.edited, then: [{add_label: {label: bug" + keys + "}}]}\n"
 	case "on_failure":
 		src += "agent: {on_failure: {add_label: bug}}\n"
 	default:
-		src += "agent: {when: true}\n"
+		src += "agent: {when: true, name: triage}\n"
 	}
 	p := newProposalStory(t, src)
+	if level == "proven" {
+		name := map[string]string{"rule": "r", "agent": "agent:triage", "on_failure": "agent:other"}[source]
+		p.earn(name + " add_label " + strings.Repeat("k", 20) + " bug")
+	}
 	if p.repo.UnlabelAs("mona", 1, "docs"); panel != "" {
 		p.repo.SetAutomation(githubtest.FullAutomation).LabelAs("mona", 1, "docs").UnlabelAs("mona", 1, "docs")
 	}

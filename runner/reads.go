@@ -57,6 +57,7 @@ type reads struct {
 	record      *memory.Record  // nil: not loaded
 	kept        *memory.Record  // the record in the memory, without the changes of people since; nil: not loaded
 	keptErr     error           // why the record in the memory could not be read; nil: it could, or there is none
+	earned      *earnedReads    // the track records; nil: not loaded
 	proposals   *triage.Comment // the comment with the proposals; nil: not read
 	warned      bool            // a problem with the memory was reported
 	permissions map[string]string
@@ -249,6 +250,40 @@ func (r *reads) load(ctx context.Context, rec memory.Record) (memory.Record, err
 	ctx, cancel := context.WithTimeout(ctx, loadTime)
 	defer cancel()
 	return r.memory.Store.Load(ctx, rec.Repo, rec.Issue)
+}
+
+// earnedReads are the track records of the repository.
+type earnedReads struct {
+	outcomes memory.Outcomes
+	why      string // why no action is permitted; empty: the outcomes decide
+}
+
+// outcomes returns the track records of the repository, which are read once, and the reason if they permit
+// no action. They may be missing, or unreadable; then there is one warning.
+func (r *reads) outcomes(ctx context.Context) (o memory.Outcomes, why string) {
+	if r.earned == nil {
+		r.earned = &earnedReads{}
+		r.earned.outcomes, r.earned.why = r.loadOutcomes(ctx)
+	}
+	return r.earned.outcomes, r.earned.why
+}
+
+func (r *reads) loadOutcomes(ctx context.Context) (o memory.Outcomes, why string) {
+	if r.memory.Store == nil || r.memory.Discards {
+		return o, "no memory is configured: set memory.store (input memory)"
+	}
+	ctx, cancel := context.WithTimeout(ctx, loadTime)
+	defer cancel()
+	rec, err := r.memory.Store.Load(ctx, r.d.FullRepo(), memory.Repository)
+	switch {
+	case err != nil && !errors.Is(err, memory.ErrNotFound):
+		r.warn("memory: the track record: %v; what must be earned is proposed", err)
+		return o, "the track record cannot be read"
+	case rec.Outcomes == nil:
+		r.warn("memory: the repository has no track record yet; what must be earned is proposed until a scheduled run has judged actions (on: schedule)")
+		return o, "there is no track record yet"
+	}
+	return *rec.Outcomes, ""
 }
 
 // RecordOrRebuild is Record, but it also rebuilds the record from the timeline if there is no

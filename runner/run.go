@@ -98,7 +98,7 @@ func (r *Runner) Comment(ctx context.Context, id TaskIdentity, d triage.Delivery
 		return triage.ActionResult{}, err
 	}
 	a := newAttempt(s, d, nil, func(string, ...any) {})
-	in := input(a, decided{Decision: plan.Decision{
+	in := input(ctx, a, decided{Decision: plan.Decision{
 		Message: protocol.DecisionMessage{TaskID: s.id.ID, Decision: protocol.LabelAndRespond, Actions: []protocol.ActionItem{item}},
 		Sources: []triage.Source{{Rule: key}},
 	}})
@@ -261,7 +261,7 @@ func again(ctx context.Context, a attempt, dec decided) (attempt, error) {
 	}
 	current := *d.Issue
 	if a.reads.resumed {
-		issue, err := a.beforeAttempt(ctx, current, dec.Decision, plan.Make(input(a, dec)), dec.Asks)
+		issue, err := a.beforeAttempt(ctx, current, dec.Decision, plan.Make(input(ctx, a, dec)), dec.Asks)
 		if err != nil {
 			return a, err
 		}
@@ -305,7 +305,7 @@ func refetch(ctx context.Context, s setup, d triage.Delivery) (triage.Delivery, 
 // act plans, records, reviews and carries out a decision. kept is the journal of an earlier
 // attempt, or nil.
 func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory.Ledger) (execute.Outcome, error) {
-	p := plan.Make(input(a.attempt, dec))
+	p := plan.Make(input(ctx, a.attempt, dec))
 	if kept != nil {
 		p = p.Resume(kept.Entries, a.c.Rules.IDs())
 		p.InOrder = !kept.LocksLast

@@ -84,6 +84,29 @@ func plannedActs(a memory.Action, at time.Time) (list []Act) {
 	return list
 }
 
+// Judged reports whether actions of a type are judged.
+func Judged(action string) bool {
+	_, known := kinds[action]
+	return known || action == protocol.ActionAddLabels
+}
+
+// Keys returns the pairs of an action by a source: one for each label of add_labels, for example. An action that is not judged has
+// one pair, which never gets an outcome.
+func Keys(source string, item protocol.ActionItem) []memory.PairKey {
+	done := memory.NewAction(0, item)
+	done.Result = triage.Done
+	var list []memory.PairKey
+	for _, a := range Acts(done, time.Time{}) {
+		if k := KeyOf(source, a); !slices.Contains(list, k) {
+			list = append(list, k)
+		}
+	}
+	if len(list) == 0 {
+		list = append(list, memory.PairKey{Source: source, Action: item.Type})
+	}
+	return list
+}
+
 // A Verdict is the outcome of an act.
 type Verdict struct {
 	Outcome memory.Outcome

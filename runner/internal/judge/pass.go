@@ -36,6 +36,8 @@ type Pass struct {
 	Reset func(k memory.PairKey, name string) time.Time
 	// Reads is the most calls to GitHub for reading. Loading a record counts LoadCost calls.
 	Reads, LoadCost int
+	// Keep saves the outcomes although there are none yet, so that their record exists.
+	Keep bool
 	// Stop reports whether the pass must end before it reads another issue; nil: it never must.
 	Stop func() bool
 	Warn func(format string, args ...any)
@@ -91,7 +93,7 @@ func (p Pass) Run(ctx context.Context) (s Summary, err error) {
 	var found []counted
 	save := func(to time.Time) error {
 		// Without an outcome the record is only saved to move on, and so that an artifact does not expire.
-		if len(found) == 0 && (s.Outcomes == nil || to.Sub(s.Outcomes.Judged) < saveAge) {
+		if len(found) == 0 && (s.Outcomes == nil && !p.Keep || s.Outcomes != nil && to.Sub(s.Outcomes.Judged) < saveAge) {
 			return nil
 		}
 		n, err := p.count(ctx, repo, found, to)

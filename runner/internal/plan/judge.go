@@ -12,6 +12,7 @@ import (
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/judge"
 	"github.com/org/foreman-action/runner/internal/outcome"
 	"github.com/org/foreman-action/triage"
 )
@@ -32,6 +33,7 @@ type Maker struct {
 	// mayComment, agentMay and direct are as in Input.
 	mayComment, agentMay, direct bool
 	acceptedClose                bool // as in Input
+	earned                       func(triage.Source, memory.PairKey) (ok bool, why string)
 }
 
 // NewMaker returns a Maker for the issue and the policy of an input.
@@ -45,6 +47,7 @@ func NewMaker(in Input) *Maker {
 	return &Maker{
 		policy: in.Policy, own: in.Own, decided: map[string]int{}, limits: limits, used: map[string]int{}, comments: map[string]int{}, said: map[string]bool{},
 		now: outcome.StateOf(in.Issue), issue: in.Issue, commentID: in.CommentID, mayComment: in.MayComment, agentMay: in.AgentMayComment, direct: in.Direct, acceptedClose: in.AcceptedClose,
+		earned: in.Earned,
 	}
 }
 
@@ -99,6 +102,7 @@ func (m *Maker) Judge(s *Step) {
 		s.set(triage.Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, m.limits[name]))
 		return
 	}
+	m.prove(s)
 	if !s.Held {
 		outcome.Change(s.Effect, m.now)
 	}
@@ -108,7 +112,7 @@ func (m *Maker) Judge(s *Step) {
 // they state something else, and agents are half sure. The actions of commands and reversals are never
 // held.
 func (m *Maker) weigh(s *Step, in protocol.Intent) {
-	if m.direct || s.Accepted != nil || s.Source.Command != "" || s.Source.Undo {
+	if m.exempt(s) {
 		return
 	}
 	confidence := confidenceOf(s.Source, in.Confidence)
@@ -117,6 +121,32 @@ func (m *Maker) weigh(s *Step, in protocol.Intent) {
 		s.Confidence = confidence
 	}
 	s.Rationale = sanitize.Rationale(in.Rationale)
+}
+
+// exempt reports whether a step is carried out without a person's answer in any case.
+func (m *Maker) exempt(s *Step) bool {
+	return m.direct || s.Accepted != nil || s.Source.Command != "" || s.Source.Undo
+}
+
+// prove holds a step if its source has not earned the permission for each change of the step.
+func (m *Maker) prove(s *Step) {
+	if !m.policy.Earned || s.Held || m.exempt(s) {
+		return
+	}
+	keys := judge.Keys(s.Pair, s.permitted())
+	for _, k := range keys {
+		ok, why := false, "the track record is not available"
+		if m.earned != nil {
+			ok, why = m.earned(s.Source, k)
+		}
+		if !ok {
+			if len(keys) > 1 {
+				why = about(k.Value, why)
+			}
+			s.Held, s.Unproven = true, "earned: "+why
+			return
+		}
+	}
 }
 
 // spec returns the specification of an action type; own is true if the type is not built in.

@@ -127,23 +127,26 @@ type Input struct {
 	NoNotes, NoSchedule string
 	// Direct means that the program itself asks for the actions, so that none is proposed.
 	Direct bool
+	// Earned reports whether an action of a pair is carried out without a person's answer; why is the reason
+	// why not. It is called if the policy demands that actions are earned. Nil: none is.
+	Earned func(from triage.Source, k memory.PairKey) (ok bool, why string)
 	// AcceptedClose means that accepted proposals may close the issue although the policy forbids it.
 	AcceptedClose bool
 }
 
 // Make checks every action of a decision against the policy and the issue in the event.
 func Make(in Input) Plan {
-	p := judge(in, Plan{})
+	p := makeOnce(in, Plan{})
 	for p.settleGroups() { // the other steps are judged again, because a group that is dropped uses up no limit
-		p = judge(in, p)
+		p = makeOnce(in, p)
 	}
 	p.propose()
 	return p
 }
 
-// judge returns the plan without the verdicts on groups. It keeps the steps of groups that are
+// makeOnce returns the plan without the verdicts on groups. It keeps the steps of groups that are
 // dropped in the plan before.
-func judge(in Input, before Plan) Plan {
+func makeOnce(in Input, before Plan) Plan {
 	m := NewMaker(in)
 	p := Plan{
 		issue: in.Issue, policy: in.Policy, Steps: make([]Step, 0, len(in.Decision.Message.Actions)),

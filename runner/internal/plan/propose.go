@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -28,6 +29,8 @@ func (p *Plan) propose() {
 	for i := range p.Steps {
 		if s := &p.Steps[i]; s.Held && s.isOpen() {
 			s.Verdict, s.Bundle = triage.Suggest, i
+			s.Reason = strings.TrimPrefix(s.Reason+"; "+s.Unproven, "; ")
+			s.Reason = strings.TrimSuffix(s.Reason, "; ")
 		}
 	}
 	for i := range p.Steps {
@@ -81,6 +84,9 @@ func (p *Plan) withdraw() {
 	for i := range p.Steps {
 		if s := &p.Steps[i]; s.Verdict == triage.Suggest {
 			s.Verdict = triage.Do
+			if s.Unproven != "" {
+				s.Reason = strings.TrimSuffix(strings.TrimSuffix(s.Reason, s.Unproven), "; ")
+			}
 		}
 	}
 }

@@ -34,6 +34,9 @@ type Step struct {
 	// [triage.Suggest]; its own index if it is proposed alone.
 	Held   bool
 	Bundle int
+	// Unproven is the reason why the source of a held step has not earned the permission; empty: another
+	// reason holds the step.
+	Unproven string
 	// Astray means that GitHub may have applied the held step although it was only proposed.
 	Astray bool
 	// HeldNames are the names of the step that GitHub shows in its panel of suggestions instead of writing

@@ -39,6 +39,23 @@ func (c *checker) answers(runs []Run, files []*yamlfile.File) {
 	}
 }
 
+// judges warns if actions must be earned, and no workflow judges them.
+func (c *checker) judges(runs []Run, files []*yamlfile.File) {
+	runs = slices.DeleteFunc(slices.Clone(runs), Run.dry)
+	scheduled := func(run Run) bool { return run.startedBy("schedule") }
+	if !c.config.Policy.Earned || len(runs) == 0 || c.config.Mode == config.ModeShadow || slices.ContainsFunc(runs, scheduled) {
+		return
+	}
+	at := runs[0].place
+	for _, f := range files {
+		if level := yamlfile.Child(f.Root(), "policy", "automation"); scalar(level) == string(policy.AutomationEarned) {
+			at = f.At(level, 1, 1, "")
+		}
+	}
+	c.warn(at, "scheduled runs judge what became of actions, and schedule starts no workflow that runs Foreman, so no action is ever earned; %s",
+		ruleRuns{checker: c, runs: runs}.add("schedule"))
+}
+
 // proposing reports whether the runs may propose actions, and the place of a setting because of which
 // they do. The place is that of a step if the setting is an input, or is in an extended file.
 func (c *checker) proposing(runs []Run, files []*yamlfile.File) (at yamlfile.Problem, proposes bool) {

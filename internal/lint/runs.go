@@ -25,6 +25,7 @@ func checkRuns(c *checker, files []*yamlfile.File) {
 	runs := c.repo.RunsOf(c.config.Files)
 	c.steps(runs)
 	c.answers(runs, files)
+	c.judges(runs, files)
 	infos := map[string]rules.Info{}
 	for _, i := range rules.Infos(c.config.Rules) {
 		infos[i.ID] = i

@@ -26,7 +26,7 @@ func countsBy(p *memory.Pair, first int, outcomes string, t memory.Threshold) {
 				'k': memory.OutcomeKept, 'u': memory.OutcomeUndone, 'a': memory.OutcomeAccepted,
 				'r': memory.OutcomeRejected, 'e': memory.OutcomeExpired, '-': memory.OutcomeUnjudged,
 			}[c],
-			Issue: first + i, Author: fmt.Sprintf("author-%d", first+i), At: april.Add(time.Duration(first+i) * time.Hour),
+			Issue: first + i, Author: fmt.Sprintf("author-%d", first+i), Acted: april.Add(time.Duration(first+i) * time.Hour), At: april.Add(time.Duration(first+i) * time.Hour),
 		}, t)
 	}
 }
@@ -106,6 +106,20 @@ func TestPairStart(t *testing.T) {
 	}
 }
 
+// TestPairEarlier counts outcomes of actions that were carried out before the permission was lost.
+func TestPairEarlier(t *testing.T) {
+	t.Parallel()
+	var p memory.Pair
+	counts(&p, 1, strings.Repeat("k", 60)+"uukuu")
+	lost := p.Lost
+	for _, o := range []memory.Outcome{memory.OutcomeUndone, memory.OutcomeKept} {
+		p.Count(memory.Result{Outcome: o, Issue: 90, Author: "mona", Acted: lost.Add(-time.Minute), At: lost.AddDate(0, 0, 14)}, threshold)
+	}
+	if judged, _ := p.Judged(); judged != 0 || p.Before.Undone != 5 || p.Before.Kept != 62 || p.Last != "" || p.Lost != lost {
+		t.Errorf("got %+v", p)
+	}
+}
+
 // TestPairAuthors checks that few authors cannot earn the permission alone, and that nobody can take it
 // away by being the author.
 func TestPairAuthors(t *testing.T) {
@@ -113,7 +127,7 @@ func TestPairAuthors(t *testing.T) {
 	for authors, want := range map[int]bool{1: false, 6: false, 7: true} {
 		var p memory.Pair
 		for i := range 200 {
-			p.Count(memory.Result{Outcome: memory.OutcomeKept, Issue: i + 1, Author: fmt.Sprint("Mona", i%authors), At: april}, threshold)
+			p.Count(memory.Result{Outcome: memory.OutcomeKept, Issue: i + 1, Author: fmt.Sprint("Mona", i%authors), Acted: april, At: april}, threshold)
 		}
 		if p.Earned(threshold) != want {
 			t.Errorf("%d authors: earned %t, %+v", authors, !want, p.Tally)
@@ -124,7 +138,7 @@ func TestPairAuthors(t *testing.T) {
 	}
 	var p memory.Pair
 	for i := range 20 {
-		p.Count(memory.Result{Outcome: memory.OutcomeUndone, Issue: i + 1, Author: "mona", At: april}, threshold)
+		p.Count(memory.Result{Outcome: memory.OutcomeUndone, Issue: i + 1, Author: "mona", Acted: april, At: april}, threshold)
 	}
 	if judged, _ := p.Judged(); judged != 20 {
 		t.Errorf("undone on issues of one author: got %d", judged)
@@ -303,7 +317,7 @@ func TestEarnedSeeds(t *testing.T) {
 			if r.Float64() >= share {
 				o = memory.OutcomeUndone
 			}
-			p.Count(memory.Result{Outcome: o, Issue: i + 1, Author: fmt.Sprint(i), At: april}, threshold)
+			p.Count(memory.Result{Outcome: o, Issue: i + 1, Author: fmt.Sprint(i), Acted: april, At: april}, threshold)
 			if stop(o == memory.OutcomeKept) {
 				return i + 1
 			}

@@ -223,12 +223,18 @@ func (p Pair) authorsNeeded(t Threshold) int {
 // The pair gets its permission when the threshold is met by outcomes on issues of enough authors: at
 // least a third of the outcomes that the start leaves, or 20, each with at most three right outcomes that count. It loses the permission when four of the last
 // ten judged outcomes count against it, or when the bound is 0.1 below the threshold. Then a new period
-// begins, with nothing counted.
+// begins, with nothing counted. Outcomes of actions before it belong to the earlier periods.
 func (p *Pair) Count(r Result, t Threshold) {
 	at, acted := clipTime(r.At), clipTime(r.Acted)
 	p.At = at
 	if r.Shadow {
 		p.Shadow.count(r.Outcome, acted)
+		return
+	}
+	if acted.Before(p.Lost) { // of a period that has ended
+		if n := p.Before.count(r.Outcome); n != nil {
+			*n = plus(*n, 1)
+		}
 		return
 	}
 	if p.Since.IsZero() || acted.Before(p.Since) {

@@ -52,9 +52,10 @@ func TestProposals(t *testing.T) {
 	})
 }
 
-// A proposalStory is a story on issue 1.
+// A proposalStory is a story on issue 1, or on another one.
 type proposalStory struct {
 	*testing.T
+	number  int
 	gh      *githubtest.Server
 	repo    *githubtest.Repo
 	o       options
@@ -80,7 +81,7 @@ type pastEvent struct {
 
 func newProposalStory(t *testing.T, src string) *proposalStory {
 	t.Helper()
-	p := &proposalStory{T: t, tasked: map[string]pastEvent{}, now: time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)}
+	p := &proposalStory{T: t, number: 1, tasked: map[string]pastEvent{}, now: time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return p.now }
 	p.gh = githubtest.New(t, githubtest.Config{Now: clock})
 	p.repo = p.gh.Repo(repoName).AddLabel("bug", "docs", "crash", "triage").AddIssue(githubtest.Issue{Number: 1, Title: "It crashes", Body: "a panic", Author: "octocat"}).
@@ -128,7 +129,7 @@ func (p *proposalStory) tell(line string) {
 		p.run(verb, "octocat", triage.Comment{}, "")
 	case "comment":
 		text = strings.ReplaceAll(text, " / ", "\n")
-		id := p.repo.AddComment(1, who, text)
+		id := p.repo.AddComment(p.number, who, text)
 		p.run("comment", who, triage.Comment{ID: id, Body: text, Author: who, CreatedAt: p.now}, "")
 	case "rerun": // rerun [ACTION]: the newest event, or the newest one with that action
 		event := p.event
@@ -160,7 +161,7 @@ func (p *proposalStory) tell(line string) {
 	case "label":
 		p.repo.LabelAs(who, 1, text)
 	case "unlabel":
-		p.repo.UnlabelAs(who, 1, text)
+		p.repo.UnlabelAs(who, p.number, text)
 	case "close":
 		p.repo.CloseAs(who, 1, "completed")
 		p.closed = p.now
@@ -407,9 +408,9 @@ func (p *proposalStory) edit(id int64, body string) {
 // delivery returns an event of the issue in its current state.
 func (p *proposalStory) delivery(action, who string, c triage.Comment, from string) triage.Delivery {
 	p.Helper()
-	i := p.gh.Issue(repoName, 1)
+	i := p.gh.Issue(repoName, p.number)
 	issue := map[string]any{
-		"number": 1, "title": i.Title, "body": i.Body, "state": cmp.Or(i.State, "open"), "locked": i.Locked, "html_url": "https://github.com/" + repoName + "/issues/1",
+		"number": p.number, "title": i.Title, "body": i.Body, "state": cmp.Or(i.State, "open"), "locked": i.Locked, "html_url": "https://github.com/" + repoName + "/issues/" + strconv.Itoa(p.number),
 		"user": map[string]any{"login": i.Author, "type": "User"}, "labels": []any{}, "assignees": []any{}, "comments": len(i.Comments),
 		"created_at": time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC), "updated_at": p.now, "author_association": "NONE", "node_id": "I_1", "id": 1,
 	}

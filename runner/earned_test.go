@@ -1,0 +1,67 @@
+package runner_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/triage"
+)
+
+// TestEarned lets a rule propose a label on twenty issues, which a person accepts, then carries it out on the
+// next ones, where a person takes it off, and proposes it again.
+func TestEarned(t *testing.T) {
+	t.Parallel()
+	p := newProposalStory(t, `
+policy: {automation: earned}
+rules:
+  - {id: crash, on: issues.opened, then: [{add_label: crash}]}
+`)
+	label := func(number int) triage.ActionResult {
+		p.repo.AddIssue(githubtest.Issue{Number: number, Title: "It crashes", Body: "a panic", Author: fmt.Sprintf("author-%d", number)})
+		p.number = number
+		p.run("opened", fmt.Sprintf("author-%d", number), triage.Comment{}, "")
+		return p.last.Actions[0]
+	}
+	judge := func() {
+		p.now = p.now.Add(15 * 24 * time.Hour)
+		p.sweep()
+	}
+	p.sweep()
+	for n := 101; n <= 120; n++ {
+		want := "earned: 0 of 0 kept, bound 0.00; needs 20 judged, bound 0.85"
+		if a := label(n); a.State != triage.Suggested || !strings.HasPrefix(a.Reason, want) {
+			t.Fatalf("issue %d: got %s (%s)", n, a.State, a.Reason)
+		}
+		p.tell("comment mona /foreman accept 1")
+		if p.last.Executed != 2 { // the label, and the reaction to the comment
+			t.Fatalf("issue %d: the acceptance carried out %d", n, p.last.Executed)
+		}
+	}
+	judge()
+	for n := 121; n <= 124; n++ {
+		if a := label(n); a.State != triage.Done || a.Reason != "" {
+			t.Fatalf("issue %d: got %s (%s)", n, a.State, a.Reason)
+		}
+		p.now = p.now.Add(time.Hour)
+		p.tell("unlabel mona crash")
+	}
+	judge()
+	a := label(125)
+	if want := "earned: 0 of 0 kept, bound 0.00; needs 20 judged, bound 0.85; counted since "; a.State != triage.Suggested || !strings.HasPrefix(a.Reason, want) {
+		t.Errorf("after four undone: got %s (%s)", a.State, a.Reason)
+	}
+	if want := ": 20 of 23 were right, bound 0.71"; !strings.HasSuffix(a.Reason, want) {
+		t.Errorf("after four undone: got %s", a.Reason)
+	}
+	r, err := p.o.Memory.Store.Load(t.Context(), repoName, memory.Repository)
+	if err != nil || len(r.Outcomes.Pairs) != 1 {
+		t.Fatalf("got %+v, %v", r.Outcomes, err)
+	}
+	if pair := r.Outcomes.Pairs[0]; pair.Before.Accepted != 20 || pair.Before.Undone != 4 || pair.Name != "crash" {
+		t.Errorf("got %+v", pair)
+	}
+}

@@ -54,9 +54,6 @@ func newAttempt(s setup, d triage.Delivery, g *given, warn func(format string, a
 	if s.labels == nil {
 		s.labels = labels.New(s.o.Host.Repository, s.o.Host.KnownLabel)
 	}
-	if s.replayed == nil {
-		s.replayed = newReplayed(s.c.Policy)
-	}
 	if s.read != nil {
 		known := *s.read
 		known.d, known.warn = d, warn
@@ -64,7 +61,7 @@ func newAttempt(s setup, d triage.Delivery, g *given, warn func(format string, a
 	}
 	return attempt{setup: s, d: d, given: g, warn: warn, reads: &reads{
 		host: s.o.Host, memory: s.o.Memory, login: s.login(), task: s.id.ID, now: s.o.Clock.Now, warn: warn,
-		d: d, live: s.o.Live, since: since, resumed: !s.id.First, labels: s.labels, replayed: s.replayed,
+		d: d, live: s.o.Live, since: since, resumed: !s.id.First, labels: s.labels,
 		unkept: s.o.Memory.ReadOnly && s.o.Memory.Implicit && !s.ruleset().UsesMemory() && !s.ruleset().ClosesLater() && !s.forbidsLabels(),
 	}}
 }

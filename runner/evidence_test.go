@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/evidence"
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/triage"
 )
@@ -48,18 +49,24 @@ func TestEvidence(t *testing.T) {
 				read = append(read, repo.Owner+"/"+repo.Name+" "+path)
 				return []byte(tt.data), tt.err
 			}}
-			d := triage.Delivery{Repo: triage.Repo{Owner: "octo", Name: "hello"}, Number: 1, Issue: &triage.Issue{Number: 1}}
-			s, err := newSetup(Options{Config: &config.Config{Policy: tt.policy}, Host: host, DryRun: true}).forCall(TaskIdentity{}, d)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for range 2 { // attempts at one task read once
-				a := newAttempt(s, d, nil, func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) })
-				for range 2 {
-					_, judged := a.reads.evidence(t.Context()).Start("0123456789abcdef", "add_label", "Bug", 20)
-					if want := tt.reads == 1 && tt.warns == ""; (judged == 10) != want || !want && judged != 0 {
-						t.Errorf("starts with %d judged outcomes", judged)
-					}
+			set := newSetup(Options{Config: &config.Config{Policy: tt.policy}, Host: host})
+			threshold := set.thresholds(t.Context(), triage.Repo{Owner: "octo", Name: "hello"}, func(format string, args ...any) {
+				warnings = append(warnings, fmt.Sprintf(format, args...))
+			})
+			for _, k := range []memory.PairKey{
+				{Source: "rule:0123456789abcdef", Action: "add_label", Value: "bug"}, {Source: "rule:0123456789abcdef", Action: "add_label", Value: "bug"},
+				{Source: "rule:0123456789abcdef", Action: "add_label", Value: "docs"}, {Source: "rule:0123456789abcdee", Action: "add_label", Value: "bug"},
+				{Source: "agent:triage", Action: "add_label", Value: "bug"}, {Source: "rule:0123456789abcdef", Action: "close_issue"},
+			} {
+				got, want := threshold(k), memory.Threshold{Bound: 0.85, Of: 20}
+				if k.Action == "close_issue" {
+					want = memory.Threshold{Bound: 0.95, Of: 60}
+				}
+				if k.Source == "rule:0123456789abcdef" && k.Value == "bug" && tt.reads == 1 && tt.warns == "" {
+					want.Start = memory.Start{Judged: 10, Right: 9}
+				}
+				if got != want {
+					t.Errorf("%v: got %+v, want %+v", k, got, want)
 				}
 			}
 			if want := slices.Repeat([]string{"octo/hello " + path}, tt.reads); !slices.Equal(read, want) {
@@ -79,10 +86,9 @@ func TestEvidence(t *testing.T) {
 // TestEvidenceWithoutHost checks that try-outs and other runs without GitHub have no evidence, and no warning.
 func TestEvidenceWithoutHost(t *testing.T) {
 	t.Parallel()
-	d := triage.Delivery{Repo: triage.Repo{Owner: "octo", Name: "hello"}, Number: 1, Issue: &triage.Issue{Number: 1}}
 	c := config.Config{Policy: policy.Policy{Earned: true, Earn: policy.Earn{Evidence: "evidence.json"}}}
-	a := newAttempt(newSetup(Options{Config: &c}), d, nil, func(format string, args ...any) { t.Errorf(format, args...) })
-	if f := a.reads.evidence(t.Context()); f.Pairs != nil {
-		t.Errorf("got %v", f)
+	threshold := newSetup(Options{Config: &c}).thresholds(t.Context(), triage.Repo{}, func(format string, args ...any) { t.Errorf(format, args...) })
+	if got := threshold(memory.PairKey{Source: "rule:0123456789abcdef", Action: "add_label"}); got.Start != (memory.Start{}) {
+		t.Errorf("got %+v", got)
 	}
 }

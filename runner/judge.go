@@ -49,7 +49,7 @@ func (s setup) judge(ctx context.Context, repo triage.Repo, stop func() bool, wa
 	}
 	sum, err := judge.Pass{
 		Repo: repo, Store: m.Agenda, Host: s.o.Host.Issues, Bot: s.login(), After: after, Now: s.o.Clock.Now(),
-		Threshold: s.threshold, Reset: s.resetAt, Keep: s.c.Policy.Earned, Reads: s.c.Policy.Reads(), LoadCost: m.LoadCalls, Stop: stop, Warn: warn,
+		Threshold: s.thresholds(ctx, repo, warn), Reset: s.resetAt, Keep: s.c.Policy.Earned, Reads: s.c.Policy.Reads(), LoadCost: m.LoadCalls, Stop: stop, Warn: warn,
 	}.Run(ctx)
 	j := Judgment{Judged: sum.Judged, Undone: sum.Undone, Waiting: sum.Waiting, Outcomes: sum.Outcomes, Scores: sum.Scores}
 	if s.c.Policy.Earned {
@@ -58,6 +58,7 @@ func (s setup) judge(ctx context.Context, repo triage.Repo, stop func() bool, wa
 	return j, err
 }
 
+// threshold returns the proof that a pair needs, without the result of a replay.
 func (s setup) threshold(k memory.PairKey) memory.Threshold {
 	t := s.c.Policy.Threshold(k.Action)
 	return memory.Threshold{Bound: t.Bound, Of: t.Of}

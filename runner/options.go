@@ -183,8 +183,6 @@ type setup struct {
 	read    *reads                  // data that a first look at the issue has read; nil: there was no first look
 	room    *proposalRoom           // of a scheduled run; nil: proposals are not limited
 	saves   *saves                  // saves of a scheduled run that are confirmed at its end; nil: each save is confirmed immediately
-
-	replayed *replayed // evidence for track records, shared by all attempts; nil: each attempt reads it itself
 }
 
 func newSetup(o Options) setup {

@@ -63,7 +63,6 @@ type reads struct {
 	permissions map[string]string
 	parts       lookups.Reader
 	labels      *labels.Index
-	replayed    *replayed
 }
 
 // freshTime is the maximum age of an issue that counts as just opened. It includes the time that a

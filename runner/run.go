@@ -42,7 +42,7 @@ func (s setup) forCall(id TaskIdentity, d triage.Delivery) (setup, error) {
 	if id.ID == "" && s.dry {
 		id.ID, id.First = protocol.DeriveTaskID("dry run", d.FullRepo(), strconv.Itoa(d.Number), d.Key(), strconv.FormatInt(d.Comment.ID, 10), d.Time().UTC().Format(time.RFC3339)), true
 	}
-	s.id, s.settled, s.replayed = id, s.o.Clock.Now().Add(execute.Settle), newReplayed(s.c.Policy)
+	s.id, s.settled = id, s.o.Clock.Now().Add(execute.Settle)
 	return s, id.Check()
 }
 

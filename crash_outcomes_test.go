@@ -3,14 +3,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -202,6 +198,7 @@ func newOutcomeRound(t *testing.T, program string, c crashCase, random *rand.Ran
 		}
 	}
 	s.crashRound = newCrashRoundOf(t, program, c, rules, judgedDecision)
+	s.pass(-30 * 24 * time.Hour) // the times of files are real, so the fast clock must not be ahead of them
 	s.gh.Repo(crashRepo).AddLabel("docs", "triage", "later").AddUser("mona").SetPermission("mona", "admin")
 	return s
 }
@@ -306,27 +303,6 @@ func (s *outcomeRound) short(t *testing.T, at crashPoint, leave bool) {
 	s.schedule(t)
 	s.attempts(t, 1, next, leave)
 	s.end(t)
-}
-
-// attempts is that of a round of proposals. Afterwards the records in files have the time of the fast clock:
-// the store asks when a file was changed, which only the machine's clock says.
-func (s *outcomeRound) attempts(t *testing.T, most int, next func() crashPoint, leave bool) (ended bool) {
-	t.Helper()
-	ended = s.proposalRound.attempts(t, most, next, leave)
-	files, err := filepath.Glob(filepath.Join(s.dir, ".foreman/memory/*/*/*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range files {
-		info, err := os.Stat(name)
-		if err == nil && info.ModTime().Before(time.Now()) { // the fast clock is ahead
-			err = os.Chtimes(name, s.clock.now(), s.clock.now())
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Fatal(err)
-		}
-	}
-	return ended
 }
 
 func (s *outcomeRound) open(t *testing.T, most int, next func() crashPoint) {

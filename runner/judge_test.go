@@ -36,6 +36,21 @@ func TestSweepJudges(t *testing.T) {
 			want:  "judged 1, undone 1: crash add_label docs: undone", reads: 2,
 		},
 		{
+			name: "a bot took it off, and a person was there",
+			react: func(gh *githubtest.Server) {
+				gh.Repo(sweepRepo).UnlabelAs("other[bot]", 1, "docs").LabelAs("mona", 1, "triage")
+			},
+			want: "judged 1, undone 0: crash add_label docs: unjudged", reads: 2,
+		},
+		{
+			name: "the label was renamed, and a person was there",
+			react: func(gh *githubtest.Server) {
+				gh.RenameLabel(sweepRepo, "docs", "documentation")
+				gh.Repo(sweepRepo).LabelAs("mona", 1, "triage")
+			},
+			want: "judged 1, undone 0: crash add_label docs: unjudged", reads: 2,
+		},
+		{
 			name:  "the issue was deleted",
 			react: func(gh *githubtest.Server) { gh.Repo(sweepRepo).DeleteIssue(1) },
 			want:  "judged 1, undone 0: crash add_label docs: unjudged", reads: 1,
@@ -77,8 +92,10 @@ func TestSweepJudges(t *testing.T) {
 			if n := len(gh.Calls()) - before; n != tt.reads {
 				t.Errorf("%d calls, want %d: %v", n, tt.reads, gh.Calls()[before:])
 			}
-			if again := judged(t, &o, now.AddDate(0, 0, 16)); !strings.HasPrefix(again, "judged 0, undone 0:") {
-				t.Errorf("a day later: %s", again)
+			for _, day := range []int{16, 5, 17} { // in between the clock is set back
+				if again := judged(t, &o, now.AddDate(0, 0, day)); !strings.HasPrefix(again, "judged 0, undone 0:") {
+					t.Errorf("on day %d again: %s", day, again)
+				}
 			}
 		})
 	}

@@ -18,8 +18,10 @@ import (
 )
 
 // The record of a pair changes with few outcomes here, so that permissions are granted and lost.
+// The label "bug" is trusted, so that it is carried out whatever the record says; the store of artifacts is then read when
+// people change something.
 const judgedRules = `version: 1
-policy: {judge_after: 2d, suggestion_ttl: 1d, earn: {bound: 0.5, of: 2}}
+policy: {automation: earned, judge_after: 2d, suggestion_ttl: 1d, earn: {bound: 0.5, of: 2, trust: ["%s/add_label/bug"]}}
 `
 
 const judgedAgent = `agent: {when: event.action == "opened"}
@@ -187,9 +189,9 @@ func judgedCases() []crashCase { return append(proposingCases(), crashCase{false
 func newOutcomeRound(t *testing.T, program string, c crashCase, random *rand.Rand) *outcomeRound {
 	t.Helper()
 	s := &outcomeRound{proposalRound: &proposalRound{Rand: random, runs: 99}}
-	rules := judgedRules + judgedRule
+	rules := fmt.Sprintf(judgedRules, "crash") + judgedRule
 	if c.agent {
-		rules = judgedRules + judgedAgent
+		rules = fmt.Sprintf(judgedRules, "agent:127.0.0.1") + judgedAgent
 	}
 	if c.memory == crashDatabase {
 		var err error

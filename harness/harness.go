@@ -171,13 +171,13 @@ type Enqueued struct {
 
 // Health is the state of one of the loops of [Harness.Run].
 type Health struct {
-	Loop   string
-	OK     bool
-	Stuck  bool      // it makes no progress, neither with an error nor without one
+	Loop  string
+	OK    bool
+	Stuck bool // it makes no progress, neither with an error nor without one
 	// Optional means that tasks do not need the loop: a process in which it is not OK is ready all the same.
 	Optional bool
-	Reason string    // why it is not OK; empty if it is OK
-	Last   time.Time // of the last progress; zero: none yet
+	Reason   string    // why it is not OK; empty if it is OK
+	Last     time.Time // of the last progress; zero: none yet
 }
 
 // An Outage is an agent that fails: it is not reachable, gives no decisions, or is notified and claims
@@ -227,7 +227,7 @@ func New(o Options) (*Harness, error) {
 			return err
 		},
 		Judging: judging.Options{Runner: o.judge, Lead: o.Lead},
-		Queue: claims, Owner: fmt.Sprintf("%s/%d", name, os.Getpid()), Cursors: o.Cursors,
+		Queue:   claims, Owner: fmt.Sprintf("%s/%d", name, os.Getpid()), Cursors: o.Cursors,
 		ClaimTimeout: l.Claim, Lease: l.Lease, MaxClaims: l.Claims, MaxClaim: l.LongestClaim, MaxTries: l.Tries,
 		Now: o.Now, Observe: o.Observe, Log: o.Log,
 		Executor: executor.Options{

@@ -106,7 +106,7 @@ func (p Pair) Changed(before Pair) (c PermissionChange, ok bool) {
 	c = PermissionChange{PairKey: p.PairKey, Name: p.Name}
 	switch was := !before.Granted.IsZero(); {
 	case !p.Granted.IsZero() && !was:
-		judged, right := p.Judged()
+		judged, right := p.Proof()
 		c.Granted, c.At, c.Why = true, p.Granted, fmt.Sprintf("%d of %d were right, bound %.2f", right, judged, wilson.Bound(right, judged))
 	case p.Granted.IsZero() && was:
 		c.At, c.Why = p.Lost, p.Why

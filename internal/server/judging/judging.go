@@ -205,12 +205,12 @@ func (j *Judger) pass(ctx context.Context, i int) (again time.Duration, err erro
 		return low || paused || j.drained.Load()
 	}
 	got, err := r.Judge(ctx, triage.Repo{Owner: owner, Name: repo}, stop, func(format string, args ...any) {
-		j.o.Log.WarnContext(ctx, "judging actions: "+fmt.Sprintf(format, args...), "repo", name)
+		j.o.Log.WarnContext(ctx, "warning while judging actions", "repo", name, "warning", fmt.Sprintf(format, args...))
 	})
 	j.report(ctx, name, got)
 	switch {
-	case ctx.Err() != nil: // the server stops, or does not lead any more
-		return maxTick, nil
+	case ctx.Err() != nil:
+		return maxTick, nil //nolint:nilerr // the server stops, or does not lead any more: the rest is judged later
 	case errors.Is(err, queue.ErrUnavailable):
 		return 0, fmt.Errorf("judge the actions of %s: %w", name, err)
 	case errors.Is(err, triage.ErrLimited):
@@ -301,4 +301,3 @@ func (j *Judger) paused(ctx context.Context, repo string) (bool, error) {
 }
 
 func cursor(repo string) string { return "judging:" + strings.ToLower(repo) }
-

@@ -342,10 +342,10 @@ func TestPaused(t *testing.T) {
 				serve(t, w, d, nil, "o/a", "o/b")
 				time.Sleep(3 * time.Hour)
 				wantA, wantB := 0, 5
-				switch scope.Kind {
-				case queue.ScopeEverything:
+				if scope.Kind == queue.ScopeEverything {
 					wantB = 0
-				case queue.ScopeRules:
+				}
+				if scope.Kind == queue.ScopeRules {
 					wantA = 5
 				}
 				if a, b := w.read("o/a"), w.read("o/b"); a != wantA || b != wantB {

@@ -32,13 +32,13 @@ const (
 
 // Health is the state of a loop.
 type Health struct {
-	Loop   string
-	OK     bool
-	Stuck  bool      // it makes no progress, neither with an error nor without one
+	Loop  string
+	OK    bool
+	Stuck bool // it makes no progress, neither with an error nor without one
 	// Optional means that tasks do not need the loop: the server is ready without it.
 	Optional bool
-	Reason string    // why it is not OK, for operators; empty if it is OK
-	Last   time.Time // time of the last progress; zero: none yet
+	Reason   string    // why it is not OK, for operators; empty if it is OK
+	Last     time.Time // time of the last progress; zero: none yet
 }
 
 // LoopOptions configure a Loop.

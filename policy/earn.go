@@ -122,7 +122,9 @@ func (p Policy) ResetAt(source string) time.Time {
 func (p Policy) JudgeTime() time.Duration { return judgeTime(set(p.JudgeAfter, p.ShadowTime())) }
 
 // ShadowTime returns how long people have to take an action that shadow mode planned, from a day to 90 days.
-func (p Policy) ShadowTime() time.Duration { return judgeTime(set(p.ShadowPeriod, defaultShadowPeriod)) }
+func (p Policy) ShadowTime() time.Duration {
+	return judgeTime(set(p.ShadowPeriod, defaultShadowPeriod))
+}
 
 func judgeTime(d time.Duration) time.Duration { return min(max(d, MinJudgeAfter), MaxJudgeAfter) }
 

@@ -39,11 +39,22 @@ func (c *checker) answers(runs []Run, files []*yamlfile.File) {
 	}
 }
 
-// judges warns if actions must be earned, and no workflow judges them.
+// judges warns if actions must be earned, or are only planned in shadow mode, and no workflow judges them. Without a
+// memory shadow mode records nothing to judge.
 func (c *checker) judges(runs []Run, files []*yamlfile.File) {
 	runs = slices.DeleteFunc(slices.Clone(runs), Run.dry)
 	scheduled := func(run Run) bool { return run.startedBy("schedule") }
-	if !c.config.Policy.Earned || len(runs) == 0 || c.config.Mode == config.ModeShadow || slices.ContainsFunc(runs, scheduled) {
+	remembers := func(run Run) bool { return run.store(c.config.Memory.Store) != "off" }
+	switch {
+	case len(runs) == 0 || slices.ContainsFunc(runs, scheduled):
+		return
+	case c.config.Mode == config.ModeShadow:
+		if c.config.Rules.Len() > 0 && slices.ContainsFunc(runs, remembers) {
+			c.warn(runs[0].place, "mode: shadow: what is planned is never compared with what people do, because schedule starts no workflow that runs Foreman; %s",
+				ruleRuns{checker: c, runs: runs}.add("schedule"))
+		}
+		return
+	case !c.config.Policy.Earned:
 		return
 	}
 	at := runs[0].place

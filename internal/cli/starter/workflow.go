@@ -25,16 +25,17 @@ var baseWorkflow string
 const (
 	defaultAction = "org/foreman-action"
 
-	baseAction = "uses: " + defaultAction + "@"
-	baseTypes  = "    types: [opened, edited, reopened]\n" + baseAnswer + "    types: [created, edited]\n"
-	baseAnswer = "  issue_comment: # commands such as /foreman why, and the answers to proposals\n"
-	baseIssues = "  issues: read # with mode: apply in .github/foreman.yml, make this write\n"
-	baseGroup  = "github.event.issue.number ||"
-	baseQueue  = "  queue: max # keeps all queued runs; an Enterprise Server may not know this key\n"
+	baseAction   = "uses: " + defaultAction + "@"
+	baseTypes    = "    types: [opened, edited, reopened]\n" + baseAnswer + "    types: [created, edited]\n" + baseSchedule + "    - cron: \"17 4 * * *\"\n"
+	baseAnswer   = "  issue_comment: # commands such as /foreman why, and the answers to proposals\n"
+	baseSchedule = "  schedule: # judges what people did after the decisions\n"
+	baseIssues   = "  issues: read # with mode: apply in .github/foreman.yml, make this write\n"
+	baseGroup    = "github.event.issue.number ||"
+	baseQueue    = "  queue: max # keeps all queued runs; an Enterprise Server may not know this key\n"
 )
 
-// workflow returns the workflow that runs the rules of a configuration. A scheduled workflow starts at
-// the times of crons, or once a day if there are none.
+// workflow returns the workflow that runs the rules of a configuration. It also starts at the times of crons, or
+// once a day if there are none.
 func workflow(cfg *config.Config, o Options, crons []string) []byte {
 	w := triggers{crons: crons, types: map[string][]string{
 		triage.EventIssues: {"opened", "edited", "reopened"}, triage.EventIssueComment: {"created", "edited"},
@@ -82,17 +83,14 @@ var isCron = text.Regexp(`^[0-9A-Za-z*/, -]+$`)
 
 // triggers are the events of a workflow with their activities.
 type triggers struct {
-	types    map[string][]string // by event
-	schedule bool
-	crons    []string // when schedule starts the workflow; empty: once a day
+	types map[string][]string // by event
+	crons []string            // when schedule starts the workflow; empty: once a day
 }
 
 // add adds an event in the form of a rule's "on", such as issues.opened.
 func (t *triggers) add(on string) {
 	event, activity, _ := strings.Cut(on, ".")
 	switch {
-	case event == triage.EventSchedule:
-		t.schedule = true
 	case activity == "*":
 		for _, known := range rules.Events() {
 			if name, a, _ := strings.Cut(known, "."); name == event && a != "*" && a != "" {
@@ -117,14 +115,12 @@ func (t triggers) text() string {
 	}
 	b.WriteString(baseAnswer)
 	types(triage.EventIssueComment)
-	if t.schedule {
-		b.WriteString("  schedule:\n")
-		if len(t.crons) == 0 {
-			t.crons = []string{"17 4 * * *"}
-		}
-		for _, c := range t.crons {
-			fmt.Fprintf(&b, "    - cron: %q\n", c)
-		}
+	b.WriteString(baseSchedule)
+	if len(t.crons) == 0 {
+		t.crons = []string{"17 4 * * *"}
+	}
+	for _, c := range t.crons {
+		fmt.Fprintf(&b, "    - cron: %q\n", c)
 	}
 	return b.String()
 }

@@ -23,7 +23,8 @@ type Outcomes struct {
 	Judged time.Time `json:"judged,omitzero"`
 	// Counted are the outcomes of later actions that were counted already, because a person acted or because a
 	// run ended early: 12 hexadecimal digits for the issue, the pair and shadow mode, a space, and the Unix time of the action in seconds. Sorted
-	// by that time.
+	// by that time. An acceptance, which a person may still undo, also has a space and the number of judged
+	// outcomes of the period then, or "-" if it counted as unjudged.
 	Counted []string `json:"counted,omitempty"`
 }
 
@@ -32,7 +33,8 @@ const (
 	maxPairs     = 1000
 	maxPairBytes = 96 << 10 // bytes of all pairs in the stored form
 	maxCounted   = 600
-	keyDigits    = 12 // of an element of Outcomes.Counted
+	roomCounted  = 100 // elements of Outcomes.Counted that are left to passes; see Outcomes.Room
+	keyDigits    = 12  // of an element of Outcomes.Counted
 )
 
 // Pair returns the track record of a pair; ok is false if there is none.
@@ -49,26 +51,58 @@ func (o *Outcomes) Pair(k PairKey) (p Pair, ok bool) {
 
 // Count adds the outcome of an action of a pair, and reports whether it did. An
 // action up to Outcomes.Judged does not count again, and neither does a second one of the pair on the
-// same issue while the first is in Outcomes.Counted; an action that shadow mode only planned is another one. name is as in [Pair]. More than 1,000 pairs are not kept: those without a permission whose last outcome is the
+// same issue while the first is in Outcomes.Counted; an action that shadow mode only planned is another one. There is one exception: what was counted as accepted
+// becomes undone, once. name is as in [Pair]. More than 1,000 pairs are not kept: those without a permission whose last outcome is the
 // oldest are dropped.
 func (o *Outcomes) Count(k PairKey, name string, r Result, t Threshold) bool {
 	k = k.clip()
 	acted := clipTime(r.Acted)
-	if !acted.After(o.Judged) || o.Holds(k, r.Issue, r.Shadow) {
+	n, counted := o.find(k, r.Issue, r.Shadow)
+	mark, open := "", false
+	if counted {
+		mark, open = openMark(o.Counted[n])
+	}
+	if !acted.After(o.Judged) || counted && (!open || r.Outcome != OutcomeUndone) {
 		return false
 	}
-	o.Counted = append(slices.Clone(o.Counted), fmt.Sprintf("%s %d", k.on(r.Issue, r.Shadow), acted.Unix()))
-	slices.SortStableFunc(o.Counted, func(a, b string) int { return cmp.Compare(actedAt(a), actedAt(b)) })
-	o.Counted = o.Counted[max(0, len(o.Counted)-maxCounted):]
 	o.Pairs = slices.Clone(o.Pairs)
 	i, found := slices.BinarySearchFunc(o.Pairs, k, func(p Pair, k PairKey) int { return p.compare(k) })
 	if !found {
 		o.Pairs = slices.Insert(o.Pairs, i, Pair{PairKey: k})
 	}
-	o.Pairs[i].Name = clip(name, maxPairText)
-	o.Pairs[i].Count(r, t)
+	p := &o.Pairs[i]
+	p.Name = clip(name, maxPairText)
+	o.Counted = slices.Clone(o.Counted)
+	if counted {
+		o.Counted[n] = strings.TrimSuffix(o.Counted[n], " "+mark)
+		p.undo(r, mark, t)
+	} else {
+		element := fmt.Sprintf("%s %d", k.on(r.Issue, r.Shadow), acted.Unix())
+		switch as := p.Count(r, t); {
+		case r.Outcome != OutcomeAccepted:
+		case as == OutcomeAccepted:
+			judged, _ := p.Judged()
+			element += fmt.Sprintf(" %d", judged)
+		default:
+			element += " " + markUnjudged
+		}
+		o.Counted = append(o.Counted, element)
+		slices.SortStableFunc(o.Counted, func(a, b string) int { return cmp.Compare(actedAt(a), actedAt(b)) })
+		o.Counted = o.Counted[max(0, len(o.Counted)-maxCounted):]
+	}
 	o.trim()
 	return true
+}
+
+// markUnjudged marks an acceptance in Outcomes.Counted that counted as unjudged.
+const markUnjudged = "-"
+
+// openMark returns the mark of an acceptance in an element of Outcomes.Counted; ok is false if the element
+// is another outcome, or if the acceptance was undone.
+func openMark(s string) (mark string, ok bool) {
+	_, rest, _ := strings.Cut(s, " ")
+	_, mark, ok = strings.Cut(rest, " ")
+	return mark, ok
 }
 
 // Reset begins a new period of a pair whose period began before a time. The same applies to its outcomes in
@@ -132,11 +166,32 @@ func (o *Outcomes) Advance(to time.Time) {
 // Holds reports whether Outcomes.Counted has an outcome of a pair on an issue, of an action that shadow mode
 // only planned or of another one. Nil outcomes have none.
 func (o *Outcomes) Holds(k PairKey, issue int, shadow bool) bool {
-	if o == nil {
+	_, found := o.find(k, issue, shadow)
+	return found
+}
+
+// Undoable reports whether Outcomes.Counted has an acceptance of a pair on an issue that a person may still undo.
+func (o *Outcomes) Undoable(k PairKey, issue int) bool {
+	i, found := o.find(k, issue, false)
+	if !found {
 		return false
 	}
+	_, open := openMark(o.Counted[i])
+	return open
+}
+
+// Room reports whether an outcome may be counted before its time. If Outcomes.Counted is nearly full, it must
+// wait for the pass that moves Outcomes.Judged, or an element that is dropped would be counted twice.
+func (o *Outcomes) Room() bool { return o == nil || len(o.Counted) < maxCounted-roomCounted }
+
+// find returns the index of an outcome in Outcomes.Counted.
+func (o *Outcomes) find(k PairKey, issue int, shadow bool) (i int, found bool) {
+	if o == nil {
+		return 0, false
+	}
 	key := k.clip().on(issue, shadow)
-	return slices.ContainsFunc(o.Counted, func(s string) bool { return strings.HasPrefix(s, key) })
+	i = slices.IndexFunc(o.Counted, func(s string) bool { return strings.HasPrefix(s, key) })
+	return i, i >= 0
 }
 
 // on returns the digits in Outcomes.Counted for an issue.
@@ -152,6 +207,7 @@ func (k PairKey) on(issue int, shadow bool) string {
 // actedAt returns the time in an element of Outcomes.Counted; 0 if it has another form.
 func actedAt(s string) int64 {
 	_, at, _ := strings.Cut(s, " ")
+	at, _, _ = strings.Cut(at, " ")
 	n, err := strconv.ParseInt(at, 10, 64)
 	if err != nil {
 		return 0
@@ -202,7 +258,7 @@ func (o *Outcomes) dispensable() int {
 }
 
 // countedPattern is the form of the elements of Outcomes.Counted.
-var countedPattern = text.Regexp(`^[0-9a-f]{12} -?[0-9]{1,12}$`)
+var countedPattern = text.Regexp(`^[0-9a-f]{12} -?[0-9]{1,12}( -| [0-9]{1,10})?$`)
 
 // check verifies the bounds of the outcomes.
 func (o *Outcomes) check() error {

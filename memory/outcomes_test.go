@@ -1,14 +1,16 @@
 package memory_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	cmpdiff "github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/memory"
 )
@@ -22,12 +24,16 @@ func counts(p *memory.Pair, first int, outcomes string) { countsBy(p, first, out
 func countsBy(p *memory.Pair, first int, outcomes string, t memory.Threshold) {
 	for i, c := range outcomes {
 		p.Count(memory.Result{
-			Outcome: map[rune]memory.Outcome{
-				'k': memory.OutcomeKept, 'u': memory.OutcomeUndone, 'a': memory.OutcomeAccepted,
-				'r': memory.OutcomeRejected, 'e': memory.OutcomeExpired, '-': memory.OutcomeUnjudged,
-			}[c],
-			Issue: first + i, Author: fmt.Sprintf("author-%d", first+i), Acted: april.Add(time.Duration(first+i) * time.Hour), At: april.Add(time.Duration(first+i) * time.Hour),
+			Outcome: letters()[string(c)],
+			Issue:   first + i, Author: fmt.Sprintf("author-%d", first+i), Acted: april.Add(time.Duration(first+i) * time.Hour), At: april.Add(time.Duration(first+i) * time.Hour),
 		}, t)
+	}
+}
+
+func letters() map[string]memory.Outcome {
+	return map[string]memory.Outcome{
+		"k": memory.OutcomeKept, "u": memory.OutcomeUndone, "a": memory.OutcomeAccepted,
+		"r": memory.OutcomeRejected, "e": memory.OutcomeExpired, "-": memory.OutcomeUnjudged,
 	}
 }
 
@@ -195,6 +201,148 @@ func TestOutcomesCount(t *testing.T) {
 	}
 }
 
+// TestOutcomesAccepted checks that what was accepted becomes undone once, and that the record is then as if it
+// had been undone at once. The letters are those of counts, on issues of their own; a number undoes the
+// acceptance of the issue with that number.
+func TestOutcomesAccepted(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, steps string
+		counted     string // of the undoings: y or n
+		want        string
+	}{
+		{"undone", "a a a 2", "y", "accepted 2, undone 1, last kuk, undoings [2]"},
+		{"undone again and again", "a a a 2 2 2", "ynn", "accepted 2, undone 1, last kuk, undoings [2]"},
+		{"others in between", "a k e - r 1", "y", "kept 1, undone 1, rejected 1, expired 1, unjudged 1, last uku, undoings [5 1]"},
+		{"an older one", "a k k k k k k k k k k 1", "y", "kept 10, undone 1, last kkkkkkkkkk, undoings [1]"},
+		{"two of them", "a a a 3 1", "yy", "accepted 1, undone 2, last uku, undoings [3 1]"},
+		{"what was kept stays", "k a 1", "n", "kept 1, accepted 1, last kk, undoings []"},
+		{"what was rejected stays", "r 1", "n", "rejected 1, last u, undoings [1]"},
+		{"what was undone stays", "u 1", "n", "undone 1, last u, undoings [1]"},
+		{"an earlier period", "a " + strings.Repeat("k ", 29) + "u u u u k 1", "y",
+			"kept 1, last k, undoings [31 32 33 34 1], before kept 29, undone 5, lost people undid or rejected 4 of the last 10"},
+		{"it ends the permission", strings.Repeat("a ", 20) + "17 18 19 20", "yyyy",
+			"last , undoings [17 18 19 20], before accepted 16, undone 4, lost 18 of 20 were right, bound 0.74"},
+		{"four of the last ten", strings.Repeat("a ", 60) + "57 58 60 59", "yyyy",
+			"last , undoings [57 58 60 59], before accepted 56, undone 4, lost people undid or rejected 4 of the last 10"},
+		{"before the next pass", "a advance 1", "n", "accepted 1, last k, undoings []"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var o memory.Outcomes
+			k := memory.PairKey{Source: "rule:1", Action: "add_label", Value: "bug"}
+			issue, counted := 0, ""
+			for step := range strings.FieldsSeq(tt.steps) {
+				r := memory.Result{Outcome: letters()[step]}
+				if n, err := strconv.Atoi(step); err == nil {
+					r.Outcome, r.Issue = memory.OutcomeUndone, n
+				} else if issue++; step == "advance" {
+					o.Advance(april.AddDate(0, 0, issue))
+					continue
+				}
+				r.Issue = cmp.Or(r.Issue, issue)
+				r.Author, r.Acted, r.At = fmt.Sprint("author-", r.Issue), april.Add(time.Duration(r.Issue)*time.Hour), april.AddDate(0, 0, 1)
+				ok := o.Count(k, "crash", r, threshold)
+				switch _, err := strconv.Atoi(step); {
+				case err == nil && ok:
+					counted += "y"
+				case err == nil:
+					counted += "n"
+				case !ok:
+					t.Fatalf("%s on issue %d does not count", step, issue)
+				}
+			}
+			p, _ := o.Pair(k)
+			got := fmt.Sprintf("%slast %s, undoings %v", tallied(p.Tally), p.Last, p.Undoings)
+			if before := strings.TrimSuffix(tallied(p.Before), ", "); before != "" {
+				got += ", before " + before
+			}
+			if p.Why != "" {
+				got += ", lost " + p.Why
+			}
+			if got != tt.want || counted != tt.counted {
+				t.Errorf("got %s, %s\nwant %s, %s", got, counted, tt.want, tt.counted)
+			}
+			r := memory.Record{Repo: "org/repo", Issue: memory.Repository, Revision: 1, Outcomes: &o}
+			data, err := memory.Encode(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := memory.Decode(data, r.Repo, r.Issue); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// tallied lists the counts that are not zero.
+func tallied(c memory.Tally) string {
+	var b strings.Builder
+	for _, n := range []struct {
+		name string
+		n    int
+	}{{"kept", c.Kept}, {"accepted", c.Accepted}, {"undone", c.Undone}, {"rejected", c.Rejected}, {"expired", c.Expired}, {"unjudged", c.Unjudged}} {
+		if n.n > 0 {
+			fmt.Fprintf(&b, "%s %d, ", n.name, n.n)
+		}
+	}
+	return b.String()
+}
+
+// TestOutcomesAcceptedByOne accepts more on issues of one author than count, and undoes it.
+func TestOutcomesAcceptedByOne(t *testing.T) {
+	t.Parallel()
+	var o memory.Outcomes
+	k := memory.PairKey{Source: "rule:1", Action: "add_label", Value: "bug"}
+	count := func(issue int, as memory.Outcome) bool {
+		return o.Count(k, "", memory.Result{Outcome: as, Issue: issue, Author: "mona", Acted: april, At: april}, threshold)
+	}
+	for i := range 5 {
+		if !count(i+1, memory.OutcomeAccepted) || !o.Undoable(k, i+1) {
+			t.Errorf("issue %d does not count", i+1)
+		}
+	}
+	p, _ := o.Pair(k)
+	if p.Accepted != 3 || p.Unjudged != 2 {
+		t.Errorf("got %+v", p)
+	}
+	for _, issue := range []int{5, 5, 1, 1} {
+		if first := o.Undoable(k, issue); count(issue, memory.OutcomeUndone) != first {
+			t.Errorf("issue %d: counted %t", issue, !first)
+		}
+	}
+	p, _ = o.Pair(k)
+	if p.Accepted != 2 || p.Unjudged != 1 || p.Undone != 2 || p.Last != "ukku" || len(p.Authors) != 1 || p.Authors[0].N != 2 {
+		t.Errorf("after two undoings: got %+v", p)
+	}
+	if !count(6, memory.OutcomeAccepted) || !o.Holds(k, 6, false) || o.Holds(k, 7, false) || o.Undoable(k, 7) {
+		t.Error("another one does not count, or what was not counted is there")
+	}
+}
+
+// TestOutcomesRoom checks that outcomes that are counted early leave room for a pass.
+func TestOutcomesRoom(t *testing.T) {
+	t.Parallel()
+	var o *memory.Outcomes
+	if !o.Room() {
+		t.Error("nil has no room")
+	}
+	o = &memory.Outcomes{}
+	k := memory.PairKey{Source: "rule:1", Action: "add_label", Value: "bug"}
+	n := 0
+	for ; o.Room() && n < 1000; n++ {
+		o.Count(k, "", memory.Result{Outcome: memory.OutcomeRejected, Issue: n + 1, Acted: april.Add(time.Duration(n) * time.Second), At: april}, threshold)
+	}
+	if n != 500 || len(o.Counted) != n {
+		t.Errorf("room for %d, and %d are there", n, len(o.Counted))
+	}
+	o.Advance(april.Add(time.Minute))
+	if !o.Room() {
+		t.Error("no room after a pass")
+	}
+}
+
 // TestOutcomesBounds counts more pairs than a record can have, with the longest texts, and stores them.
 func TestOutcomesBounds(t *testing.T) {
 	t.Parallel()
@@ -214,7 +362,7 @@ func TestOutcomesBounds(t *testing.T) {
 	}
 	again, err := memory.Decode(data, "org/repo", memory.Repository)
 	r.Schema, r.Tasks = memory.Schema, []memory.Task{}
-	if diff := cmp.Diff(r, again); diff != "" || err != nil {
+	if diff := cmpdiff.Diff(r, again); diff != "" || err != nil {
 		t.Errorf("%v (-counted +decoded):\n%s", err, diff)
 	}
 	if p, ok := again.Outcomes.Pair(earned); !ok || !p.Earned(threshold) {

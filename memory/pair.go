@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -218,24 +219,25 @@ func (p Pair) authorsNeeded(t Threshold) int {
 	return min((t.Of-p.Start.Judged+maxPerAuthor-1)/maxPerAuthor, maxAuthors)
 }
 
-// Count adds the outcome of one action.
+// Count adds the outcome of one action, and returns the outcome that was counted: a right one of an author who
+// had enough of them counts as unjudged.
 //
 // The pair gets its permission when the threshold is met by outcomes on issues of enough authors: at
 // least a third of the outcomes that the start leaves, or 20, each with at most three right outcomes that count. It loses the permission when four of the last
 // ten judged outcomes count against it, or when the bound is 0.1 below the threshold. Then a new period
 // begins, with nothing counted. Outcomes of actions before it belong to the earlier periods.
-func (p *Pair) Count(r Result, t Threshold) {
+func (p *Pair) Count(r Result, t Threshold) Outcome {
 	at, acted := clipTime(r.At), clipTime(r.Acted)
 	p.At = at
 	if r.Shadow {
 		p.Shadow.count(r.Outcome, acted)
-		return
+		return r.Outcome
 	}
 	if acted.Before(p.Lost) { // of a period that has ended
 		if n := p.Before.count(r.Outcome); n != nil {
 			*n = plus(*n, 1)
 		}
-		return
+		return r.Outcome
 	}
 	if p.Since.IsZero() || acted.Before(p.Since) {
 		p.Since = acted
@@ -251,13 +253,57 @@ func (p *Pair) Count(r Result, t Threshold) {
 		*n = plus(*n, 1)
 	}
 	if !counts {
-		return
+		return r.Outcome
 	}
 	if !right {
-		p.Undoings = append(slices.Clone(p.Undoings), r.Issue)
-		p.Undoings = p.Undoings[max(0, len(p.Undoings)-maxUndoings):]
+		p.against(r.Issue)
 	}
 	p.Last = marked(p.Last, right)
+	p.settle(at, t)
+	return r.Outcome
+}
+
+// undo changes an outcome that was counted as accepted into undone. mark is that of its element in
+// Outcomes.Counted.
+func (p *Pair) undo(r Result, mark string, t Threshold) {
+	of, ended := &p.Tally, clipTime(r.Acted).Before(p.Lost)
+	if ended {
+		of = &p.Before
+	}
+	nth, err := strconv.Atoi(mark)
+	judged, _ := p.Judged()
+	later := judged - nth // judged outcomes of the period since
+	switch {
+	case err != nil: // it counted as unjudged
+		of.Unjudged = max(0, of.Unjudged-1)
+		p.Count(r, t)
+		return
+	case of.Accepted == 0 || !ended && later < 0: // the pair was dropped since, and began anew
+		p.Count(r, t)
+		return
+	}
+	of.Accepted--
+	of.Undone = plus(of.Undone, 1)
+	p.against(r.Issue)
+	if ended {
+		return
+	}
+	p.At = clipTime(r.At)
+	p.forget(r.Author)
+	if i := len(p.Last) - 1 - later; i >= 0 {
+		p.Last = p.Last[:i] + "u" + p.Last[i+1:]
+	}
+	p.settle(p.At, t)
+}
+
+// against adds an issue to those of the last outcomes that count against the pair.
+func (p *Pair) against(issue int) {
+	p.Undoings = append(slices.Clone(p.Undoings), issue)
+	p.Undoings = p.Undoings[max(0, len(p.Undoings)-maxUndoings):]
+}
+
+// settle gives the pair its permission, or ends it.
+func (p *Pair) settle(at time.Time, t Threshold) {
 	judged, good := p.Proof()
 	bound := wilson.Bound(good, judged)
 	switch {
@@ -303,9 +349,7 @@ func (s Shadow) Ready(t Threshold) bool {
 
 // counts reports whether one more right outcome on an issue of an author counts, and counts it.
 func (p *Pair) counts(author string) bool {
-	sum := sha256.Sum256([]byte(strings.ToLower(author)))
-	author = hex.EncodeToString(sum[:authorDigits/2])
-	i := slices.IndexFunc(p.Authors, func(a AuthorCount) bool { return a.Author == author })
+	author, i := p.author(author)
 	if i >= 0 && p.Authors[i].N >= maxPerAuthor {
 		return false
 	}
@@ -319,6 +363,25 @@ func (p *Pair) counts(author string) bool {
 	}
 	p.Authors = append(p.Authors, AuthorCount{author, 1})
 	return true
+}
+
+// forget takes back one right outcome on an issue of an author.
+func (p *Pair) forget(author string) {
+	_, i := p.author(author)
+	if i < 0 {
+		return
+	}
+	p.Authors = slices.Clone(p.Authors)
+	if p.Authors[i].N--; p.Authors[i].N == 0 {
+		p.Authors = slices.Delete(p.Authors, i, i+1)
+	}
+}
+
+// author returns the form of a login in Authors, and its index; -1: it is not there.
+func (p *Pair) author(login string) (digits string, i int) {
+	sum := sha256.Sum256([]byte(strings.ToLower(login)))
+	digits = hex.EncodeToString(sum[:authorDigits/2])
+	return digits, slices.IndexFunc(p.Authors, func(a AuthorCount) bool { return a.Author == digits })
 }
 
 // lose ends the permission and the period.

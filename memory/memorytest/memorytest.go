@@ -142,7 +142,7 @@ func outcomes(t *testing.T, s memory.Store) {
 	r := memory.Record{Repo: "org/repo", Issue: memory.Repository, Outcomes: &memory.Outcomes{}}
 	for i, value := range []string{"bug", "", "\x00\xff<b>\u2028"} {
 		k := memory.PairKey{Source: "agent:bot@1.0", Action: "add_label", Value: value}
-		for _, o := range []memory.Outcome{memory.OutcomeKept, memory.OutcomeRejected} {
+		for _, o := range []memory.Outcome{memory.OutcomeKept, memory.OutcomeRejected, memory.OutcomeAccepted} {
 			at = at.Add(time.Hour)
 			res := memory.Result{Outcome: o, Issue: at.Hour(), Author: "Mona", Acted: at, At: at}
 			if !r.Outcomes.Count(k, "", res, memory.Threshold{Bound: 0.85, Of: 20}) {

@@ -45,6 +45,11 @@ func Acts(a memory.Action, at time.Time) []Act {
 	case a.Result != triage.Done:
 		return nil
 	}
+	return changes(a, at)
+}
+
+// changes returns the changes of an action of a type that is judged.
+func changes(a memory.Action, at time.Time) []Act {
 	act := Act{Type: a.Type, At: at, URL: a.URL}
 	switch a.Type {
 	case protocol.ActionAddLabels:
@@ -195,7 +200,7 @@ var kinds = map[string]struct{ made, undo []string }{
 	protocol.ActionSetMilestone:    {[]string{"milestoned"}, []string{"demilestoned", "milestoned"}},
 	protocol.ActionRemoveMilestone: {[]string{"demilestoned"}, []string{"milestoned"}},
 	protocol.ActionSetType:         {[]string{"issue_type_added", "issue_type_changed"}, []string{"issue_type_removed", "issue_type_changed"}},
-	protocol.ActionComment:         {[]string{"commented"}, nil},
+	protocol.ActionComment:         {[]string{"commented"}, []string{CommentDeleted}},
 }
 
 // made reports whether an event is that of the act.
@@ -212,6 +217,8 @@ func contrary(act Act, e triage.TimelineEvent) bool {
 		return false
 	}
 	switch act.Type {
+	case protocol.ActionComment:
+		return act.URL != "" && e.URL == act.URL
 	case protocol.ActionSetMilestone:
 		other := e.Kind == "milestoned"
 		return text.SameLabel(e.Milestone, act.Value) != other

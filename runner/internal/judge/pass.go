@@ -90,16 +90,19 @@ func (p Pass) Run(ctx context.Context) (s Summary, err error) {
 			p.Warn("memory: not all records could be searched for actions to judge; some stay unjudged")
 		}
 	}()
-	var found []counted
+	var found []Found
 	save := func(to time.Time) error {
 		// Without an outcome the record is only saved to move on, and so that an artifact does not expire.
 		if len(found) == 0 && (s.Outcomes == nil && !p.Keep || s.Outcomes != nil && to.Sub(s.Outcomes.Judged) < saveAge) {
 			return nil
 		}
-		n, err := p.count(ctx, repo, found, to)
+		n, err := Counter{Repo: repo, Store: p.Store, Threshold: p.Threshold, Reset: p.Reset}.Count(ctx, found, to)
 		if err == nil {
-			s.Judged, s.Undone, s.Outcomes, found = s.Judged+n.judged, s.Undone+n.undone, n.saved, nil
-			s.Changes = append(s.Changes, n.changes...)
+			s.Judged, s.Undone, s.Outcomes, found = s.Judged+n.Judged, s.Undone+n.Undone, n.Outcomes, nil
+			s.Changes = append(s.Changes, n.Changes...)
+		}
+		if n.Broken != nil {
+			p.Warn("memory: %v; new track records begin", n.Broken)
 		}
 		return err
 	}
@@ -202,16 +205,9 @@ func insert(list []memory.Due, d memory.Due, due time.Time) []memory.Due {
 	return slices.Insert(list, i, d)
 }
 
-// A counted is the outcome of an action that is to be counted.
-type counted struct {
-	key  memory.PairKey
-	name string
-	memory.Result
-}
-
 // A reading is the result of reading a candidate.
 type reading struct {
-	outcomes   []counted // of the actions whose outcome was not known yet
+	outcomes   []Found   // of the actions whose outcome was not known yet
 	later      time.Time // of the first action, if it is later than that of the candidate; else zero
 	unreadable bool      // the record cannot be decoded
 	reads      int
@@ -236,7 +232,10 @@ func (p Pass) issue(ctx context.Context, d memory.Due, known *memory.Outcomes, s
 		got.later = at
 		return got, nil
 	}
-	acts := slices.DeleteFunc(actsOf(r, since, due), func(a act) bool { return known.Holds(a.key, d.Issue, a.Planned) })
+	acts := slices.DeleteFunc(actsOf(r), func(a act) bool {
+		final := !a.undoable() || !known.Undoable(a.key, d.Issue)
+		return known.Holds(a.key, d.Issue, a.Planned) && final || !a.At.After(since) || a.At.After(due)
+	})
 	if len(acts) == 0 {
 		return got, nil
 	}
@@ -246,9 +245,8 @@ func (p Pass) issue(ctx context.Context, d memory.Due, known *memory.Outcomes, s
 		return got, err
 	}
 	for _, a := range acts {
-		c := counted{key: a.key, name: a.name, Result: memory.Result{Shadow: a.Planned, Issue: d.Issue, Author: h.Issue.Author, Acted: a.At, At: p.Now}}
-		c.Outcome = p.outcome(h, a, gone)
-		got.outcomes = append(got.outcomes, c)
+		h.Issue.Number = d.Issue // of an issue that was not read, or is gone
+		got.outcomes = append(got.outcomes, a.found(p.outcome(h, a, gone), h.Issue, p.Now))
 	}
 	return got, nil
 }
@@ -257,7 +255,7 @@ func (p Pass) issue(ctx context.Context, d memory.Due, known *memory.Outcomes, s
 // issue does not exist any more.
 func (p Pass) read(ctx context.Context, n int, acts []act) (h history.History, gone bool, reads int, err error) {
 	h.Bot = p.Bot
-	if !slices.ContainsFunc(acts, func(a act) bool { return a.known == "" || a.known == memory.OutcomeAccepted }) {
+	if !slices.ContainsFunc(acts, act.open) {
 		return h, false, 0, nil
 	}
 	ref := triage.Ref{Owner: p.Repo.Owner, Repo: p.Repo.Name, Number: n}
@@ -276,79 +274,42 @@ func (p Pass) read(ctx context.Context, n int, acts []act) (h history.History, g
 
 // outcome returns the outcome of an action that is old enough.
 func (p Pass) outcome(h history.History, a act, gone bool) memory.Outcome {
+	known := a.answered(h.Issue.Author)
 	switch {
-	case a.known != "" && a.known != memory.OutcomeAccepted:
-		return a.known
+	case !a.open():
+		return known
 	case gone:
-		return cmp.Or(a.known, memory.OutcomeUnjudged)
+		return cmp.Or(known, memory.OutcomeUnjudged)
 	}
 	v, ok := Judge(h, a.Act, p.After, p.Now)
 	switch {
 	case ok && v.Outcome == memory.OutcomeUndone:
 		return v.Outcome
-	case a.known != "":
-		return a.known
+	case known != "":
+		return known
 	case !ok: // the clock was set back
 		return memory.OutcomeUnjudged
 	}
 	return v.Outcome
 }
 
-// A count is the result of counting outcomes.
-type count struct {
-	judged, undone int // as in Summary
-	changes        []memory.PermissionChange
-	saved          *memory.Outcomes
-}
-
-// count adds outcomes to the record of the repository. All actions up to a time were judged.
-func (p Pass) count(ctx context.Context, repo string, list []counted, to time.Time) (n count, err error) {
-	_, err = memory.Update(context.WithoutCancel(ctx), p.Store, repo, memory.Repository, func(r *memory.Record) error {
-		n = count{}
-		var o memory.Outcomes
-		if r.Outcomes != nil {
-			o = *r.Outcomes
-		}
-		for _, c := range list {
-			before, _ := o.Pair(c.key)
-			from := p.Reset(c.key, c.name)
-			o.Reset(c.key, from)
-			if !c.Acted.Before(from) && o.Count(c.key, c.name, c.Result, p.Threshold(c.key)) {
-				n.judged++
-				if !c.Shadow && (c.Outcome == memory.OutcomeUndone || c.Outcome == memory.OutcomeRejected) {
-					n.undone++
-				}
-			}
-			if after, ok := o.Pair(c.key); ok {
-				if change, changed := after.Changed(before); changed {
-					n.changes = append(n.changes, change)
-				}
-			}
-		}
-		o.Advance(to)
-		r.Outcomes, n.saved = &o, &o
-		return nil
-	})
-	if err != nil {
-		return count{}, fmt.Errorf("save the outcomes: %w", err)
-	}
-	return n, nil
-}
-
-// An act is an Act of a pair. known is the outcome that people's answer decided; empty: none.
+// An act is an Act of a pair.
 type act struct {
 	Act
 
-	key   memory.PairKey
-	name  string
+	key  memory.PairKey
+	name string // as in memory.Pair
+	// known is the outcome that people's answer or command decided; empty: none. A person may still undo what
+	// was accepted. by is the login of the person who accepted.
 	known memory.Outcome
+	by    string
+	order time.Time // when the act was carried out, or when its proposal was made
 }
 
-// actsOf returns the actions of a record that have a track record, and became due in a period: one for each
-// pair. People's answer to a proposal counts before what they did later, and else the first action. A pair that
-// acted on the issue before the period has an outcome already.
-func actsOf(r memory.Record, since, due time.Time) []act {
-	var answered, list []act
+// actsOf returns the actions of a record that have a track record: the first one of each pair. A proposal that a person
+// answered goes before the actions that carry it out.
+func actsOf(r memory.Record) []act {
+	var list []act
 	for _, p := range r.Proposals {
 		known := answer(p.State)
 		if p.Pair == "" || known == "" {
@@ -358,7 +319,7 @@ func actsOf(r memory.Record, since, due time.Time) []act {
 			done := memory.NewAction(0, item)
 			done.Result = triage.Done
 			for _, a := range Acts(done, p.Ended) {
-				answered = append(answered, act{Act: a, key: KeyOf(p.Pair, a), name: p.Source, known: known})
+				list = append(list, act{Act: a, key: KeyOf(p.Pair, a), name: p.Source, known: known, by: p.By, order: p.At.Truncate(time.Second)})
 			}
 		}
 	}
@@ -366,24 +327,51 @@ func actsOf(r memory.Record, since, due time.Time) []act {
 		for _, action := range t.Actions {
 			for _, a := range Acts(action, t.At) {
 				if action.Pair != "" {
-					list = append(list, act{Act: a, key: KeyOf(action.Pair, a), name: action.Rule})
+					list = append(list, act{Act: a, key: KeyOf(action.Pair, a), name: action.Rule, order: t.At})
 				}
 			}
 		}
 	}
-	byTime := func(a, b act) int { return a.At.Compare(b.At) }
-	slices.SortStableFunc(answered, byTime)
-	slices.SortStableFunc(list, byTime)
+	slices.SortStableFunc(list, func(a, b act) int { return a.order.Compare(b.order) })
 	type kind struct {
 		key     memory.PairKey
 		planned bool
 	}
 	seen := map[kind]bool{}
-	return slices.DeleteFunc(append(answered, list...), func(a act) bool {
+	list = slices.DeleteFunc(list, func(a act) bool {
 		k := kind{a.key, a.Planned}
 		again := seen[k]
 		seen[k] = true
-		return again || !a.At.After(since) || a.At.After(due)
+		return again
+	})
+	undone := commanded(r)
+	for i := range list {
+		if a := &list[i]; a.undoable() && slices.ContainsFunc(undone, a.undoneBy) {
+			a.known = memory.OutcomeUndone
+		}
+	}
+	return list
+}
+
+// commanded returns the changes that people made by the command undo.
+func commanded(r memory.Record) []Act {
+	var list []Act
+	for _, t := range r.Tasks {
+		for _, a := range t.Actions {
+			if a.Result == triage.Done && triage.ParseSource(a.Rule).Command == history.UndoCommand {
+				list = append(list, changes(a, t.At)...)
+			}
+		}
+	}
+	return list
+}
+
+// undoneBy reports whether a change by the command undo undoes the act. Times of tasks have seconds.
+func (a act) undoneBy(undo Act) bool {
+	e := triage.TimelineEvent{At: undo.At, Label: undo.Value}
+	return !undo.At.Before(a.At.Truncate(time.Second)) && slices.ContainsFunc(kinds[undo.Type].made, func(kind string) bool {
+		e.Kind = kind
+		return contrary(a.Act, e)
 	})
 }
 

@@ -229,6 +229,25 @@ func TestPassOncePerIssue(t *testing.T) {
 	}
 }
 
+// propose adds a proposal of the label "bug" to a record, which ended as the state says.
+func propose(t *testing.T, r *memory.Record, id string, made, ended time.Time, state memory.ProposalState, by string) {
+	t.Helper()
+	item, err := protocol.NewAction("add_label", map[string]any{"label": "bug"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, ok := r.Propose(memory.Proposal{
+		ID: id, At: made, Expires: made.AddDate(0, 0, 30), Source: "crash", Pair: "rule:00ff",
+		Action: item, Carrier: triage.CarrierComment, Confidence: protocol.ConfidenceHigh,
+	})
+	if !ok {
+		t.Fatal("not proposed")
+	}
+	if state != memory.Pending {
+		r.End(n, state, by, "", ended)
+	}
+}
+
 // TestPassAnswers checks that answers to proposals are counted, and that an accepted proposal which a person
 // undid later counts against its pair.
 func TestPassAnswers(t *testing.T) {
@@ -237,20 +256,7 @@ func TestPassAnswers(t *testing.T) {
 	states := map[int]memory.ProposalState{1: memory.Accepted, 2: memory.Rejected, 3: memory.Expired, 4: memory.Overtaken, 5: memory.Pending, 6: memory.Accepted}
 	for issue, state := range states {
 		change(t, s, issue, func(r *memory.Record) {
-			item, err := protocol.NewAction("add_label", map[string]any{"label": "bug"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			n, ok := r.Propose(memory.Proposal{
-				ID: fmt.Sprint(issue), At: madeOn(issue), Expires: madeOn(issue).AddDate(0, 0, 30), Source: "crash", Pair: "rule:00ff",
-				Action: item, Carrier: triage.CarrierComment, Confidence: protocol.ConfidenceHigh,
-			})
-			if !ok {
-				t.Fatal("not proposed")
-			}
-			if state != memory.Pending {
-				r.End(n, state, "mona", "", madeOn(issue))
-			}
+			propose(t, r, fmt.Sprint(issue), madeOn(issue), madeOn(issue), state, "mona")
 			if state == memory.Accepted {
 				r.Put(labelled("accepted", madeOn(issue)))
 			}

@@ -40,7 +40,7 @@ func (r *Runner) Judge(ctx context.Context, repo triage.Repo, stop func() bool, 
 // judge is Judge with the settings of a call.
 func (s setup) judge(ctx context.Context, repo triage.Repo, stop func() bool, warn func(format string, args ...any)) (Judgment, error) {
 	m := s.o.Memory
-	if m.Agenda == nil || m.Discards || m.ReadOnly || s.tryOnly || s.o.Host.Issues == nil {
+	if !s.counts() {
 		return Judgment{}, nil
 	}
 	after := s.c.Policy.JudgeTime()
@@ -56,6 +56,12 @@ func (s setup) judge(ctx context.Context, repo triage.Repo, stop func() bool, wa
 		j.Changes = sum.Changes
 	}
 	return j, err
+}
+
+// counts reports whether outcomes can be counted: there is a memory that a pass can search, and it can be written.
+func (s setup) counts() bool {
+	m := s.o.Memory
+	return m.Agenda != nil && !m.Discards && !m.ReadOnly && !s.tryOnly && s.o.Host.Issues != nil
 }
 
 // threshold returns the proof that a pair needs, without the result of a replay.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -69,8 +70,9 @@ type proposalStory struct {
 	shown   string // the comment with proposals when it was last printed
 	b       strings.Builder
 	last    runner.Report
-	skew    bool      // the next run begins a quarter of an hour after its event, and the issue was closed meanwhile
-	closed  time.Time // when the issue was closed last
+	skew    bool           // the next run begins a quarter of an hour after its event, and the issue was closed meanwhile
+	closed  time.Time      // when the issue was closed last
+	more    map[string]any // of the payload of the next event
 }
 
 // A pastEvent is one that a run handled as a task.
@@ -435,11 +437,13 @@ func (p *proposalStory) delivery(action, who string, c triage.Comment, from stri
 	name := triage.EventIssues
 	if c.ID != 0 {
 		name, payload["action"] = triage.EventIssueComment, "created"
-		payload["comment"] = map[string]any{"id": c.ID, "body": c.Body, "user": map[string]any{"login": c.Author, "type": "User"}, "created_at": c.CreatedAt, "updated_at": p.now, "author_association": "NONE"}
+		payload["comment"] = map[string]any{"id": c.ID, "body": c.Body, "html_url": c.URL, "user": map[string]any{"login": c.Author, "type": "User"}, "created_at": c.CreatedAt, "updated_at": p.now, "author_association": "NONE"}
 		if action == "ticked" {
 			payload["action"], payload["changes"] = "edited", map[string]any{"body": map[string]any{"from": from}}
 		}
 	}
+	maps.Copy(payload, p.more)
+	p.more = nil
 	data, err := json.Marshal(payload)
 	if err != nil {
 		p.Fatal(err)

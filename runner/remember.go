@@ -22,7 +22,8 @@ import (
 type recorder struct {
 	attempt
 
-	unread bool // the journal of the task could not be read
+	unread bool           // the journal of the task could not be read
+	saved  *memory.Record // of the issue, with this task; nil: it was not saved
 }
 
 // resume returns the journal of an earlier attempt at the task, or nil. If the journal cannot be
@@ -145,6 +146,7 @@ func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out e
 	saved, applied, err := a.save(saving, task, deferral{a: *a, out: out, at: dec.At, known: a.knownUntil(dec.At)}, n)
 	switch {
 	case err == nil:
+		a.saved = &saved
 		p.Steps = out.Steps
 		rep.number(p.Numbers(a.identity(), saved), applied.Refused)
 		return publisher{a.attempt}.show(ctx, rep, n, saved, applied.Shown)

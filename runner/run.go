@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner/internal/execute"
 	"github.com/org/foreman-action/runner/internal/plan"
+	"github.com/org/foreman-action/runner/internal/proposal"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -115,6 +116,9 @@ func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, err
 	rep := newReport(s, d)
 	if why := d.SkipReason(s.login()); why != "" {
 		rep.skip(why)
+		if d.Key() == "issue_comment.deleted" && d.Issue != nil { // perhaps our own comment
+			(&recorder{attempt: newAttempt(s, d, g, rep.warnf)}).countAnswers(ctx, &rep, proposal.Answers{})
+		}
 		return rep, nil
 	}
 	ticks, why := s.editOf(d)
@@ -335,6 +339,7 @@ func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory
 	}
 	err = a.remember(ctx, rep, dec, out, r.plan)
 	a.rememberPlanned(ctx, rep, dec.At)
+	a.countAnswers(ctx, rep, dec.Answers)
 	if out.Err != nil {
 		err = out.Err
 	}

@@ -71,6 +71,20 @@ func (a *recorder) decided(ctx context.Context, rep *Report, answers proposal.An
 	return c.Undone(a.reads.history(t), a.c.Policy.JudgeTime(), now), nil
 }
 
+// Undoes reports whether an event is a change by a person that undoes an action of Foreman, as the record of the issue
+// shows. A program that chooses the events that it passes to a Runner must pass such events, too: they count in
+// the track records. record is called only for events that can undo something.
+func Undoes(d triage.Delivery, record func() memory.Record) bool {
+	if d.Issue == nil {
+		return false
+	}
+	e, ok := changeOf(d)
+	if ok {
+		_, ok = judge.Contradicts(record(), e)
+	}
+	return ok
+}
+
 // answers reports whether the event answers proposals, or did so in an earlier attempt, which may have been killed before it
 // counted the answers. A command by somebody who may not answer costs nothing.
 func (a *recorder) answers(now proposal.Answers) bool {

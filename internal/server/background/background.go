@@ -44,7 +44,8 @@ type Options struct {
 	Log          *slog.Logger // nil discards
 
 	// Agenda lists the issues with proposals in Repos, and TakeProposals requests work on those of an
-	// issue; see proposals.Options. Nil: proposals only end with an event of their issue.
+	// issue; see proposals.Options. Nil: proposals only end with an event of their issue, and people's answers
+	// are not counted in track records.
 	Agenda        memory.Agenda
 	Repos         []string
 	TakeProposals func(ctx context.Context, repo string, issue int, dedup string) error
@@ -81,7 +82,7 @@ func New(o Options) (*Services, error) {
 	s := &Services{queue: o.Queue, changes: supervisor.NewLoop(supervisor.LoopOptions{Name: "changes", Blocks: true, Now: o.Now, Observe: o.Observe, Log: logpart.Of(o.Log, logpart.Storage)})}
 
 	e := o.Executor
-	e.Queue, e.Owner, e.Lease, e.MaxTries, e.Now, e.Observe, e.Log = o.Queue, o.Owner, o.Lease, o.MaxTries, o.Now, o.Observe, logpart.Of(o.Log, logpart.Executor)
+	e.Queue, e.Agenda, e.Owner, e.Lease, e.MaxTries, e.Now, e.Observe, e.Log = o.Queue, o.Agenda, o.Owner, o.Lease, o.MaxTries, o.Now, o.Observe, logpart.Of(o.Log, logpart.Executor)
 	d := o.Dispatch
 	d.Queue, d.Owner, d.Cursors, d.Now, d.Observe, d.Log = o.Queue, o.Owner, o.Cursors, o.Now, o.Observe, logpart.Of(o.Log, logpart.Dispatch)
 	d.ClaimTimeout, d.MaxClaims = o.ClaimTimeout, o.MaxClaims

@@ -226,7 +226,7 @@ func (a *attempt) apply(ctx context.Context, set Settings) (rep runner.Report, e
 
 // memory returns the memory and the journal of the attempt.
 func (a *attempt) memory() runner.Memory {
-	m := runner.Memory{Required: true, Unscheduled: true}
+	m := runner.Memory{Required: true, Unscheduled: true, Agenda: a.e.o.Agenda}
 	if a.e.o.Memory != nil {
 		m.Store = counted(a.progress, a.dec.Agent, a.e.o.Observe)
 	}

@@ -188,6 +188,7 @@ type Options struct {
 	// is empty if the server's rules decided. The error is ErrUnknownRepo or a temporary one.
 	Settings func(ctx context.Context, repo, agent string) (Settings, error)
 	Memory   memory.Store   // as in runner.Options
+	Agenda   memory.Agenda  // as in runner.Options; usually that of Memory
 	Journal  memory.Journal // as in runner.Options
 	// Slots count the writes of each identity for all servers on one queue. Nil: each process counts
 	// its own writes, and loses the count at its end.

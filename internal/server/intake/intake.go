@@ -122,7 +122,7 @@ func New(o Options) (*Intake, error) {
 // task, the Outcome contains the reason, and the error is nil. An error is from the queue, or means
 // that no task can be made of the event.
 func (t *Intake) Take(ctx context.Context, a Arrival) (_ Outcome, err error) {
-	route, reason := t.route(a.Event)
+	route, reason := t.route(ctx, a.Event)
 	var record *memory.Record
 	if reason == "" {
 		record = t.record(ctx, a.Event)

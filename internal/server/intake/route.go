@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -112,7 +113,7 @@ func byRepo(routes []Route, repos []string) (map[string][]Route, error) {
 
 // route returns the route for an event. If only rules apply, its URL is empty. If there is no
 // route, reason says why.
-func (t *Intake) route(e triage.Delivery) (r Route, reason string) {
+func (t *Intake) route(ctx context.Context, e triage.Delivery) (r Route, reason string) {
 	routes, known := t.repos[strings.ToLower(e.FullRepo())]
 	if !known && t.o.AllRepos {
 		routes, known = t.repos[""], true
@@ -141,10 +142,18 @@ func (t *Intake) route(e triage.Delivery) (r Route, reason string) {
 			t.o.Log.Warn("agent without an address skipped", "repo", e.FullRepo(), "agent_type", r.Type)
 		}
 	}
-	if t.ruled(e) {
+	if t.ruled(e) || runner.Undoes(e, func() memory.Record { return valueOr(t.record(ctx, e)) }) {
 		return Route{}, ""
 	}
 	return Route{}, "neither an agent nor a rule takes the event " + e.Key()
+}
+
+// valueOr returns a record; nil: an empty one.
+func valueOr(r *memory.Record) memory.Record {
+	if r == nil {
+		return memory.Record{}
+	}
+	return *r
 }
 
 // ruled reports whether the server's rules apply to an event.

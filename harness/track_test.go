@@ -1,0 +1,55 @@
+package harness_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/memory"
+)
+
+// TestTrackRecords lets people answer what an agent did and proposed. The outcomes count at once in the record of the
+// repository, although no agent and no rule takes the last event.
+func TestTrackRecords(t *testing.T) {
+	t.Parallel()
+	propose(t, "policy: {automation: full_control}\n", func(p *proposing) {
+		p.options.Agents[0].Name = "labeller"
+		p.restart()
+		tracks := func() string {
+			r, err := p.options.Agenda.Load(t.Context(), repo, memory.Repository)
+			if err != nil {
+				return err.Error()
+			}
+			var list []string
+			for _, o := range r.Outcomes.Pairs {
+				list = append(list, fmt.Sprintf("%s %s %s accepted %d undone %d rejected %d", o.Source, o.Action, o.Value, o.Accepted, o.Undone, o.Rejected))
+			}
+			return strings.Join(list, "\n")
+		}
+		want := func(lines ...string) {
+			t.Helper()
+			if got := tracks(); got != strings.Join(lines, "\n") {
+				t.Errorf("got\n%s\n%s", got, p.log)
+			}
+		}
+		p.deliver("issues", "opened", "octocat", 7, nil)
+		time.Sleep(time.Hour)
+		p.tick("mona", 7, 1)
+		want("agent:labeller add_label docs accepted 1 undone 0 rejected 0")
+		p.say("mona", 7, "/foreman reject 2")
+		want("agent:labeller add_label docs accepted 1 undone 0 rejected 0", "agent:labeller comment  accepted 0 undone 0 rejected 1")
+		time.Sleep(time.Hour)
+		for range 2 {
+			p.gh.Repo(repo).UnlabelAs("mona", 7, "docs")
+			if got := p.deliver("issues", "unlabeled", "mona", 7, map[string]any{"label": map[string]any{"name": "docs"}}); got.Task == "" {
+				t.Errorf("no task: %s", got.Reason)
+			}
+			want("agent:labeller add_label docs accepted 0 undone 1 rejected 0", "agent:labeller comment  accepted 0 undone 0 rejected 1")
+			p.gh.Repo(repo).LabelAs("mona", 7, "docs")
+		}
+		if got := p.deliver("issues", "labeled", "mona", 7, map[string]any{"label": map[string]any{"name": "docs"}}); got.Task != "" {
+			t.Error("an event that undoes nothing has a task")
+		}
+	})
+}

@@ -53,3 +53,38 @@ func TestTrackRecords(t *testing.T) {
 		}
 	})
 }
+
+// TestPermissionLost lets the undoing of a label end the permission of an agent: the log says so.
+func TestPermissionLost(t *testing.T) {
+	t.Parallel()
+	propose(t, "policy: {automation: full}\n", func(p *proposing) {
+		p.options.Agents[0].Name = "labeller"
+		p.restart()
+		p.deliver("issues", "opened", "octocat", 7, nil)
+		_, err := memory.Update(t.Context(), p.options.Agenda, repo, memory.Repository, func(r *memory.Record) error {
+			r.Outcomes = &memory.Outcomes{}
+			for i := range 63 {
+				res := memory.Result{Outcome: memory.OutcomeAccepted, Issue: 100 + i, Author: fmt.Sprint("author-", i), Acted: time.Now(), At: time.Now()}
+				if i >= 60 {
+					res.Outcome = memory.OutcomeRejected
+				}
+				r.Outcomes.Count(memory.PairKey{Source: "agent:labeller", Action: "add_label", Value: "docs"}, "", res, memory.Threshold{Bound: 0.85, Of: 20})
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := *p.options.Config
+		c.Policy.Earned = true
+		p.options.Config = &c
+		p.restart()
+		time.Sleep(time.Hour)
+		p.gh.Repo(repo).UnlabelAs("mona", 7, "docs")
+		p.deliver("issues", "unlabeled", "mona", 7, map[string]any{"label": map[string]any{"name": "docs"}})
+		const want = `level=WARN msg="permission lost; the actions are proposed again" part=executor repo=octo/hello issue=7 source=agent:labeller rule="" action=add_label value=docs why="people undid or rejected 4 of the last 10"`
+		if got := fmt.Sprint(p.log); !strings.Contains(got, want) {
+			t.Errorf("got\n%s", got)
+		}
+	})
+}

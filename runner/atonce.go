@@ -37,9 +37,11 @@ func (a *recorder) countAnswers(ctx context.Context, rep *Report, answers propos
 	defer cancel()
 	n, err := judge.Counter{Repo: a.d.FullRepo(), Store: a.o.Memory.Agenda, Threshold: a.thresholds(ctx, a.d.Repo, a.warn), Reset: a.resetAt}.Count(ctx, list, time.Time{})
 	a.uncounted(ctx, errors.Join(n.Broken, err))
-	for _, c := range n.Changes {
-		a.o.Log.InfoContext(ctx, "a permission changed", "source", c.Source, "action", c.Action, "value", c.Value, "granted", c.Granted, "why", c.Why)
-		if !c.Granted && a.c.Policy.Earned && !a.c.Policy.Trusted(policySource(c.Source, c.Name), c.Action, c.Value) {
+	if a.c.Policy.Earned {
+		rep.Changes = n.Changes
+	}
+	for _, c := range rep.Changes {
+		if !c.Granted && !a.c.Policy.Trusted(policySource(c.Source, c.Name), c.Action, c.Value) {
 			rep.warnf("%s", lost(c))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/triage"
@@ -57,6 +58,9 @@ type Report struct {
 	// Why explains the rules part by part. It is nil if Options.Explain is false, or if there are
 	// more than 100 rules. It needs no additional look-ups.
 	Why []rules.RuleWhy `json:"-"`
+	// Changes are the permissions that pairs of the track records lost or got because a person answered; nil if the policy
+	// does not demand that permissions are earned. Warnings has a line for each that was lost.
+	Changes []memory.PermissionChange `json:"-"`
 	// Warnings are for maintainers; they did not stop the run.
 	Warnings []string `json:"warnings"`
 	// Missing lists permissions that the token lacks.

@@ -219,3 +219,49 @@ func (v *vanishing) Recent(ctx context.Context, _ int64) ([]results.Info, bool, 
 	list, err := v.List(ctx, "")
 	return list, true, err
 }
+
+// TestTwoRunsCount lets two runs count outcomes at a time in the record of the repository: the same one and one of their
+// own. Each counts once.
+func TestTwoRunsCount(t *testing.T) {
+	t.Parallel()
+	s := resultstest.New(t, resultstest.Config{})
+	k := memory.PairKey{Source: "rule:0123456789abcdef", Action: "add_label", Value: "bug"}
+	at := time.Date(2026, 4, 10, 8, 0, 0, 0, time.UTC)
+	count := func(store memory.Store, issues ...int) {
+		change := func(r *memory.Record) error {
+			o := memory.Outcomes{}
+			if r.Outcomes != nil {
+				o = *r.Outcomes
+			}
+			for _, issue := range issues {
+				o.Count(k, "crash", memory.Result{Outcome: memory.OutcomeUndone, Issue: issue, Acted: at, At: at}, memory.Threshold{Bound: 0.85, Of: 20})
+			}
+			r.Outcomes = &o
+			return nil
+		}
+		for {
+			if _, err := memory.Update(t.Context(), store, "org/repo", memory.Repository, change); !errors.Is(err, memory.ErrConflict) {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+		}
+	}
+	const rounds = 5
+	for round := range rounds {
+		var wg sync.WaitGroup
+		for i := range 2 {
+			store := artifact(t, options(s))
+			wg.Go(func() { count(store, 10*round+3, 10*round+1+i) })
+		}
+		wg.Wait()
+		r, err := artifact(t, options(s)).Load(t.Context(), "org/repo", memory.Repository)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, _ := r.Outcomes.Pair(k); p.Undone != 3*(round+1) {
+			t.Fatalf("round %d: got %+v", round, p)
+		}
+	}
+}

@@ -343,6 +343,14 @@ func (a *attempt) settle(ctx context.Context, rep runner.Report, err error) {
 	}
 	d.log(ctx, o.Log, "status", d.status, "task", dec.ID, "repo", dec.Repo, "issue", dec.Issue,
 		"decision", string(rep.Decision), "executed", rep.Executed, "reason", cmp.Or(d.reason, sanitize.Line(firstLine(rep.Reason))), "wait", d.wait, "took", took)
+	for _, c := range rep.Changes {
+		args := []any{"repo", dec.Repo, "issue", dec.Issue, "source", c.Source, "rule", c.Name, "action", c.Action, "value", c.Value, "why", c.Why}
+		if c.Granted {
+			o.Log.InfoContext(ctx, "permission earned; the actions are carried out", args...)
+		} else {
+			o.Log.WarnContext(ctx, "permission lost; the actions are proposed again", args...)
+		}
+	}
 	seen := observe.Observation{Event: observe.ApplyAttempted, Status: d.status, Agent: dec.Agent, Repo: dec.Repo, N: 1, Took: took}
 	o.Observe.Report(seen)
 	if err == nil || d.status == statusLost {

@@ -127,7 +127,7 @@ func (p *trackStory) line(line string) {
 	if p.last.Status == runner.StatusFailed {
 		fmt.Fprintf(&p.out, "  failed: %s\n", p.last.Reason)
 	}
-	if len(p.store.done) > 0 {
+	if len(p.store.done) > 0 && verb != "sweep" {
 		fmt.Fprintf(&p.out, "  memory: %s; %d calls of GitHub\n", strings.Join(p.store.done, ", "), len(p.gh.Calls())-calls)
 	}
 }

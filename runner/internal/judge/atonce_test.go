@@ -113,7 +113,9 @@ func TestDecided(t *testing.T) {
 			r.Put(task)
 		}
 		for i, p := range tt.proposed {
-			propose(t, &r, fmt.Sprint(i), start.Add(time.Duration(p.made)*time.Hour), start.Add(time.Duration(p.ended)*time.Hour), p.state, p.by)
+			propose(t, &r, memory.Proposal{
+				ID: fmt.Sprint(i), At: start.Add(time.Duration(p.made) * time.Hour), Ended: start.Add(time.Duration(p.ended) * time.Hour), State: p.state, By: p.by,
+			})
 		}
 		var got []string
 		for _, f := range judge.Decided(r, triage.Issue{Number: 7, Author: "ann"}, start.AddDate(0, 0, 1)) {

@@ -229,22 +229,22 @@ func TestPassOncePerIssue(t *testing.T) {
 	}
 }
 
-// propose adds a proposal of the label "bug" to a record, which ended as the state says.
-func propose(t *testing.T, r *memory.Record, id string, made, ended time.Time, state memory.ProposalState, by string) {
+// propose adds a proposal of the label "bug" to a record, which was made and ended as the fields of another one say.
+func propose(t *testing.T, r *memory.Record, as memory.Proposal) {
 	t.Helper()
 	item, err := protocol.NewAction("add_label", map[string]any{"label": "bug"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	n, ok := r.Propose(memory.Proposal{
-		ID: id, At: made, Expires: made.AddDate(0, 0, 30), Source: "crash", Pair: "rule:00ff",
+		ID: as.ID, At: as.At, Expires: as.At.AddDate(0, 0, 30), Source: "crash", Pair: "rule:00ff",
 		Action: item, Carrier: triage.CarrierComment, Confidence: protocol.ConfidenceHigh,
 	})
 	if !ok {
 		t.Fatal("not proposed")
 	}
-	if state != memory.Pending {
-		r.End(n, state, by, "", ended)
+	if as.State != memory.Pending {
+		r.End(n, as.State, as.By, "", as.Ended)
 	}
 }
 
@@ -256,7 +256,7 @@ func TestPassAnswers(t *testing.T) {
 	states := map[int]memory.ProposalState{1: memory.Accepted, 2: memory.Rejected, 3: memory.Expired, 4: memory.Overtaken, 5: memory.Pending, 6: memory.Accepted}
 	for issue, state := range states {
 		change(t, s, issue, func(r *memory.Record) {
-			propose(t, r, fmt.Sprint(issue), madeOn(issue), madeOn(issue), state, "mona")
+			propose(t, r, memory.Proposal{ID: fmt.Sprint(issue), At: madeOn(issue), Ended: madeOn(issue), State: state, By: "mona"})
 			if state == memory.Accepted {
 				r.Put(labelled("accepted", madeOn(issue)))
 			}

@@ -25,7 +25,8 @@ import (
 // proposals, the command undo, and a change that undoes an action. Each outcome counts once. An error is
 // only a warning.
 func (a *recorder) countAnswers(ctx context.Context, rep *Report, answers proposal.Answers) {
-	if !a.counts() || a.dry || !a.d.Happened() {
+	costly := a.o.Memory.LoadCalls > 0 && !a.c.Policy.Earned // nothing depends on the outcomes before a scheduled run counts them
+	if !a.counts() || a.dry || costly || !a.d.Happened() {
 		return
 	}
 	list, err := a.decided(ctx, rep, answers)
@@ -107,14 +108,10 @@ func undoes(rep *Report) bool {
 	})
 }
 
-// forChange returns the record of the issue for a person's change. If the run has not read it, it is read only if
-// that is cheap, or if the policy depends on the outcomes.
+// forChange returns the record of the issue for a person's change.
 func (a *recorder) forChange(ctx context.Context) (memory.Record, error) {
-	switch {
-	case a.saved != nil:
+	if a.saved != nil {
 		return *a.saved, nil
-	case a.reads.kept == nil && a.o.Memory.LoadCalls > 0 && !a.c.Policy.Earned:
-		return memory.Record{}, nil
 	}
 	r, err := a.reads.stored(ctx)
 	if errors.Is(err, memory.ErrNotFound) {

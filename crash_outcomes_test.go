@@ -159,8 +159,8 @@ type judgedIssue struct {
 	accepted, rejected, docsOff  bool
 }
 
-// bug returns the outcome of the label that was set.
-func (i *judgedIssue) bug() memory.Outcome {
+// applied returns the outcome of the label that was set.
+func (i *judgedIssue) applied() memory.Outcome {
 	switch {
 	case i.undone:
 		return memory.OutcomeUndone
@@ -170,8 +170,8 @@ func (i *judgedIssue) bug() memory.Outcome {
 	return memory.OutcomeKept
 }
 
-// docs returns the outcome of the proposed label.
-func (i *judgedIssue) docs() memory.Outcome {
+// proposed returns the outcome of the proposed label.
+func (i *judgedIssue) proposed() memory.Outcome {
 	switch {
 	case i.docsOff:
 		return memory.OutcomeUndone
@@ -210,9 +210,9 @@ func (s *outcomeRound) want(value string) map[memory.Outcome]int {
 	counts := map[memory.Outcome]int{}
 	for _, i := range s.issues {
 		if value == "bug" {
-			counts[i.bug()]++
+			counts[i.applied()]++
 		} else {
-			counts[i.docs()]++
+			counts[i.proposed()]++
 		}
 	}
 	return counts

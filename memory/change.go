@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/org/foreman-action/internal/order"
 	"github.com/org/foreman-action/internal/text"
 )
 
@@ -108,6 +109,6 @@ func orNil(list []Change) []Change {
 // validChanges returns the changes that pass their check, in order of time.
 func validChanges(list []Change) []Change {
 	list = slices.DeleteFunc(slices.Clone(list), func(c Change) bool { return c.check() != nil })
-	slices.SortStableFunc(list, func(a, b Change) int { return a.At.Compare(b.At) })
+	order.Stable(list, func(a, b Change) int { return a.At.Compare(b.At) })
 	return list
 }

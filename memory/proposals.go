@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/org/foreman-action/internal/order"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
@@ -352,7 +353,7 @@ func (r *Record) boundProposals() {
 		return
 	}
 	list := slices.Clone(r.Proposals)
-	slices.SortStableFunc(list, func(a, b Proposal) int { return cmp.Compare(a.Number, b.Number) })
+	order.Stable(list, func(a, b Proposal) int { return cmp.Compare(a.Number, b.Number) })
 	r.Proposals = nil
 	last, pending, size, ids := 0, 0, 0, map[string]bool{}
 	for _, p := range list {

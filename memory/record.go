@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/org/foreman-action/internal/order"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/triage"
 )
@@ -83,7 +84,7 @@ func (r *Record) Put(t Task) {
 		r.Tasks = slices.Delete(r.Tasks, i, i+1)
 	}
 	r.Tasks = append(r.Tasks, t)
-	slices.SortStableFunc(r.Tasks, func(a, b Task) int { return a.At.Compare(b.At) })
+	order.Stable(r.Tasks, func(a, b Task) int { return a.At.Compare(b.At) })
 	r.dropHumans()
 	r.fit()
 }
@@ -176,7 +177,7 @@ func (r *Record) Plan(c ScheduledClose) bool {
 		return false
 	}
 	r.Closings = append(slices.Clip(r.Closings), c.clip())
-	slices.SortStableFunc(r.Closings, func(a, b ScheduledClose) int { return a.Due.Compare(b.Due) })
+	order.Stable(r.Closings, func(a, b ScheduledClose) int { return a.Due.Compare(b.Due) })
 	return true
 }
 

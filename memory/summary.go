@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/order"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
 )
@@ -31,7 +32,7 @@ const MaxSummary = 4 << 10
 // The text contains no rationale, no text of a comment and nothing written in an issue.
 func Summary(r Record) (text string, ok bool) {
 	tasks := slices.DeleteFunc(slices.Clone(r.Tasks), func(t Task) bool { return !eventful(t) })
-	slices.SortStableFunc(tasks, func(a, b Task) int { return a.At.Compare(b.At) })
+	order.Stable(tasks, func(a, b Task) int { return a.At.Compare(b.At) })
 	e, humans := r.Earlier.clone(), validChanges(r.Humans)
 	for len(tasks) > MaxTasks {
 		e.add(tasks[0])
@@ -95,7 +96,7 @@ func withProposals(parts []part, list []Proposal) []part {
 	for _, p := range list {
 		parts = append(parts, part{text: proposalSentence(p), at: p.At})
 	}
-	slices.SortStableFunc(parts, func(a, b part) int { return a.at.Compare(b.at) })
+	order.Stable(parts, func(a, b part) int { return a.at.Compare(b.at) })
 	return parts
 }
 

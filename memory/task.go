@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/order"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
 )
@@ -183,7 +184,7 @@ func mergeActions(old, new []Action) []Action {
 			out = append(out, n)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Action) int { return cmp.Compare(a.Index, b.Index) })
+	order.Stable(out, func(a, b Action) int { return cmp.Compare(a.Index, b.Index) })
 	return clipActions(out, maxMerged)
 }
 

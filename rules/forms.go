@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/org/foreman-action/internal/order"
 	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/rulesource"
 	"github.com/org/foreman-action/rules/internal/forms"
@@ -34,7 +35,7 @@ func formUses(names *symbols.Table) []ruleset.FormUse {
 		}
 		list = append(list, u)
 	}
-	slices.SortFunc(list, func(a, b ruleset.FormUse) int {
+	order.Stable(list, func(a, b ruleset.FormUse) int {
 		return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line), cmp.Compare(a.Name, b.Name))
 	})
 	return list

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/org/foreman-action/internal/order"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 )
@@ -119,7 +120,7 @@ func Encode(f File) ([]byte, error) {
 	for i, p := range f.Pairs {
 		f.Pairs[i].Value = text.LabelKey(p.Value)
 	}
-	slices.SortFunc(f.Pairs, Pair.compare)
+	order.Stable(f.Pairs, Pair.compare)
 	if f.Pairs == nil {
 		f.Pairs = []Pair{}
 	}

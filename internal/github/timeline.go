@@ -3,11 +3,11 @@ package github
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/internal/order"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
@@ -80,7 +80,7 @@ func inOrder(pages map[int][]triage.TimelineEvent) []triage.TimelineEvent {
 	list := entries(pages, func(e triage.TimelineEvent) key {
 		return key{kind: e.Kind, actor: e.Actor, id: e.ID, at: e.At.Unix()}
 	})
-	slices.SortStableFunc(list, func(a, b triage.TimelineEvent) int { return a.At.Compare(b.At) })
+	order.Stable(list, func(a, b triage.TimelineEvent) int { return a.At.Compare(b.At) })
 	return list
 }
 

@@ -2,9 +2,9 @@ package yamlfile
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/order"
 	"github.com/org/foreman-action/rules/problem"
 )
 
@@ -20,7 +20,7 @@ func Mistakes(ps Problems) Problems { return filter(ps, false) }
 
 // Sort sorts the problems by file, line and column. Problems at the same place keep their order.
 func Sort(ps Problems) {
-	slices.SortStableFunc(ps, func(a, b Problem) int {
+	order.Stable(ps, func(a, b Problem) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"log/slog"
 	"slices"
+
+	"github.com/org/foreman-action/internal/order"
 )
 
 // A provenance describes the runs whose artifacts are trusted: those of one repository on its
@@ -31,7 +33,7 @@ func (p provenance) trusted(all []Info, name string, log *slog.Logger) []Info {
 	if refused > 0 {
 		log.Warn("skipped untrusted artifacts", "name", name, "count", refused, "reason", why)
 	}
-	slices.SortFunc(out, func(x, y Info) int { return cmp.Compare(y.ID, x.ID) })
+	order.Stable(out, func(x, y Info) int { return cmp.Compare(y.ID, x.ID) })
 	return out
 }
 

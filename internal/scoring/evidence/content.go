@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/org/foreman-action/internal/order"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/triage"
 )
@@ -238,7 +239,7 @@ func Matching(title string, tree []Path) []string {
 			list = append(list, m)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b match) int {
+	order.Stable(list, func(a, b match) int {
 		return cmp.Or(cmp.Compare(b.terms, a.terms), cmp.Compare(strings.Count(a.name, "/"), strings.Count(b.name, "/")), cmp.Compare(a.name, b.name))
 	})
 	var names []string

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/order"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/triage"
 )
@@ -54,7 +55,7 @@ func Find(f Facts) []Evidence {
 	if e, ok := assigned(f); ok {
 		list = append(list, e)
 	}
-	slices.SortStableFunc(list, func(a, b Evidence) int { return cmp.Compare(rank(b.Confidence), rank(a.Confidence)) })
+	order.Stable(list, func(a, b Evidence) int { return cmp.Compare(rank(b.Confidence), rank(a.Confidence)) })
 	return list[:min(len(list), Max)]
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/org/foreman-action/internal/order"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
@@ -100,7 +101,7 @@ func (a Action) Expressions() []*expression.Expression {
 func (a Action) AppendCanonical(b []byte, names *symbols.Table) []byte {
 	b = strconv.AppendQuote(b, a.spec.Name)
 	params := slices.Clone(a.params)
-	slices.SortFunc(params, func(p, q param) int { return strings.Compare(p.spec.Name, q.spec.Name) })
+	order.Stable(params, func(p, q param) int { return strings.Compare(p.spec.Name, q.spec.Name) })
 	for _, p := range params {
 		b = strconv.AppendQuote(append(b, ' '), p.spec.Name)
 		for _, x := range []*expression.Expression{p.list, p.whole} {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/org/foreman-action/internal/order"
 )
 
 // A clause lists literals, folded by [fold]. A text satisfies it if it contains one of them without
@@ -27,7 +29,7 @@ const (
 // the longest literals is the first. re is parsed but not simplified.
 func requiredClauses(re *syntax.Regexp) []clause {
 	list := readLiterals(re).required()
-	slices.SortStableFunc(list, func(a, b clause) int { return b.shortest() - a.shortest() })
+	order.Stable(list, func(a, b clause) int { return b.shortest() - a.shortest() })
 	for i, c := range list {
 		list[i] = c.least()
 	}

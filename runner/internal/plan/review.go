@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/order"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/policy"
@@ -477,7 +478,7 @@ func (r *reviewer) stayClosed(s *Step) bool {
 	h := r.h
 	if said := r.a.Said; !said.At.IsZero() {
 		h.Events = append(slices.Clip(h.Events), said)
-		slices.SortStableFunc(h.Events, func(a, b triage.TimelineEvent) int { return a.At.Compare(b.At) })
+		order.Stable(h.Events, func(a, b triage.TimelineEvent) int { return a.At.Compare(b.At) })
 	}
 	if _, settled := h.Last(h.SettlesReopen); !settled && !r.ends() {
 		return false

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/org/foreman-action/internal/order"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
@@ -91,7 +92,7 @@ func Comment(r memory.Record, v View) string {
 		fmt.Fprintf(&b, "\n%s `/foreman accept %[2]d`, `/foreman accept all` or `/foreman reject %[2]d` in a comment.\n", start, waiting[0].Number)
 	}
 	if len(answered) > 0 {
-		slices.SortStableFunc(answered, func(a, b memory.Proposal) int { return a.Ended.Compare(b.Ended) })
+		order.Stable(answered, func(a, b memory.Proposal) int { return a.Ended.Compare(b.Ended) })
 		b.WriteString("\nAnswered:\n")
 		for _, p := range answered[max(0, len(answered)-maxAnswered):] {
 			fmt.Fprintf(&b, "- **%d** %s: %s\n", p.Number, text.Shorten(Words(p), maxWords), answer(p))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/order"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/triage"
@@ -39,7 +40,7 @@ func older(a, b triage.Issue) int {
 func Later(list []triage.Issue, c memory.Cursor) []triage.Issue {
 	at := triage.Issue{Number: c.Issue, CreatedAt: c.Created}
 	later := slices.DeleteFunc(slices.Clone(list), func(i triage.Issue) bool { return older(i, at) <= 0 })
-	slices.SortFunc(later, older)
+	order.Stable(later, older)
 	return later
 }
 
@@ -52,7 +53,7 @@ func (w *Window) Continue(c memory.Cursor, later []triage.Issue, end bool) {
 		return
 	}
 	passed := Later(first, c)
-	slices.SortFunc(first, older)
+	order.Stable(first, older)
 	for _, i := range first {
 		if !slices.ContainsFunc(passed, func(p triage.Issue) bool { return p.Number == i.Number }) {
 			w.Issues = append(w.Issues, i)

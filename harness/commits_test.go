@@ -16,6 +16,7 @@ import (
 	"github.com/org/foreman-action/internal/postgrestest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store"
 	"github.com/org/foreman-action/store/postgres"
 	"github.com/org/foreman-action/store/sqlite"
 )
@@ -103,7 +104,7 @@ func TestCommits(t *testing.T) {
 // A database is a store of everything.
 type database interface {
 	harness.Cursors
-	harness.Progress
+	store.Progress
 	Queue() queue.Queue
 	Memory() memory.Agenda
 	Journal() memory.Journal

@@ -100,7 +100,7 @@ type Options struct {
 	// one database: [github.com/org/foreman-action/store/sqlite.Store] and that of package postgres have
 	// this method. It does not call Queue, Slots, Memory and Journal. Nil: the parts of a step are stored
 	// separately, one after another.
-	Progress Progress
+	Progress store.Progress
 
 	// Credentials are those of the agents, for Handler. Without Credentials and Authenticate, Handler
 	// answers only programs on this machine that contact it directly.
@@ -133,12 +133,6 @@ type Options struct {
 type Cursors interface {
 	Cursor(ctx context.Context, name string) ([]byte, error)
 	SaveCursor(ctx context.Context, name string, data []byte) error
-}
-
-// Progress makes steps of decisions. Implementations are safe for concurrent use, and pass the suite of
-// package storetest.
-type Progress interface {
-	Advance(ctx context.Context, s store.Step) (store.Advanced, error)
 }
 
 // Limits bound times and numbers. A zero value means the default. Negative values are refused, except

@@ -67,10 +67,13 @@ func (q *InMemory) Resume(ctx context.Context, s Scope) (p Pause, found bool, er
 }
 
 // ListPauses implements [Pauses].
-func (q *InMemory) ListPauses(ctx context.Context) ([]Pause, error) {
+func (q *InMemory) ListPauses(ctx context.Context, count bool) ([]Pause, error) {
 	return locked(ctx, q, func(now time.Time) (list []Pause, _ error) {
 		for _, p := range q.pauses {
-			list = append(list, q.tasks.count(p, now))
+			if count {
+				p = q.tasks.count(p, now)
+			}
+			list = append(list, p)
 		}
 		return list, nil
 	})

@@ -31,9 +31,9 @@ type Pauses interface {
 	// a moment later than others, but never before an older task of their issue. If the store
 	// fails after the pause has ended, RequeueStale does the rest, and Resume returns no error.
 	Resume(ctx context.Context, s Scope) (p Pause, found bool, err error)
-	// ListPauses returns the pauses, the oldest first. Its cost does not depend on the number of
-	// tasks.
-	ListPauses(ctx context.Context) ([]Pause, error)
+	// ListPauses returns the pauses, the oldest first. With count it counts their tasks, too; without, the
+	// numbers Held, Claimed and Draining are 0. Its cost does not depend on the number of tasks.
+	ListPauses(ctx context.Context, count bool) ([]Pause, error)
 }
 
 // A ScopeKind is the kind of a Scope.

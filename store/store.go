@@ -8,6 +8,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -51,6 +52,12 @@ type Slot struct {
 	Taken bool
 	// Err means that slots are stored separately and are unavailable. A slot may have been taken.
 	Err error
+}
+
+// Progress makes steps of decisions. Implementations are safe for concurrent use, and pass the suite of package
+// storetest. Errors of Advance: [queue.ErrLost] if the lease is lost, and those of the stores.
+type Progress interface {
+	Advance(ctx context.Context, s Step) (Advanced, error)
 }
 
 // Check returns the reason why the step is invalid, or nil. It does not check the ledger and the record,

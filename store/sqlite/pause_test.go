@@ -116,7 +116,7 @@ func TestPauseRestart(t *testing.T) {
 	if got := p.parked(); got != 1500 {
 		t.Errorf("%d tasks are parked, want 1500", got)
 	}
-	pauses, err := p.s.Pauses().ListPauses(t.Context())
+	pauses, err := p.s.Pauses().ListPauses(t.Context(), true)
 	if err != nil || len(pauses) != 1 || pauses[0].By != "person" || pauses[0].Reason != "why" || pauses[0].Held != queue.MaxHeld {
 		t.Errorf("got %+v, %v", pauses, err)
 	}

@@ -75,7 +75,7 @@ func (h *operatorHandler) status(w http.ResponseWriter, r *http.Request, _ acces
 		st.Agents = append(st.Agents, agentStatus(a))
 	}
 	if h.pauses != nil {
-		list, err := h.pauses.ListPauses(r.Context())
+		list, err := h.pauses.ListPauses(r.Context(), true)
 		if err != nil {
 			return err
 		}

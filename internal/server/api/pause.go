@@ -50,7 +50,7 @@ func (h *pauseHandler) list(w http.ResponseWriter, r *http.Request, _ access.Cal
 	if h.pauses == nil {
 		return &response.Error{Status: http.StatusNotFound, Detail: "Not Found"}
 	}
-	pauses, err := h.pauses.ListPauses(r.Context())
+	pauses, err := h.pauses.ListPauses(r.Context(), true)
 	if err != nil {
 		return err
 	}

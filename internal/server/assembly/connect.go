@@ -45,7 +45,7 @@ func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *c
 		Version: o.Version, Endpoint: o.Settings.Telemetry.Endpoint, Getenv: o.Getenv, Polls: polls, Log: logpart.Of(o.Log, logpart.Telemetry), Now: o.Now,
 		Model:  telemetry.Model{Provider: o.Settings.LLM.Provider, Name: o.Settings.LLM.Model},
 		Limits: func() []telemetry.Limit { return limits.list(o.Now()) }, Budget: limits.budget.Report,
-		Pauses: func(ctx context.Context) ([]queue.Pause, error) { return store.ListPauses(ctx) },
+		Pauses: func(ctx context.Context) ([]queue.Pause, error) { return store.ListPauses(ctx, true) },
 		Proposals: func(ctx context.Context) (int, error) {
 			list, err := waiting.All(ctx)
 			return len(list), err

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/harness/observe"
-	"github.com/org/foreman-action/internal/server/executor"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store"
@@ -118,7 +117,7 @@ func TestCrash(t *testing.T) {
 // suspended.
 type frozen struct {
 	queue.Queue
-	progress executor.Progress // nil: the parts of a step are stored separately
+	progress store.Progress // nil: the parts of a step are stored separately
 
 	mu     sync.Mutex
 	thawed chan struct{} // nil: it is not frozen
@@ -199,7 +198,7 @@ func freezable(r *rig) *frozen {
 // or before the step that stores the entry.
 type pausing struct {
 	memory.Journal
-	progress executor.Progress
+	progress store.Progress
 	at       int // index of the action
 	once     sync.Once
 	stand    func()
@@ -303,7 +302,7 @@ func TestPausedAlone(t *testing.T) {
 
 // A stalling process stops before or after one of its steps, and makes no further one until it goes on.
 type stalling struct {
-	executor.Progress
+	store.Progress
 
 	at      int  // number of the step
 	after   bool // the step is made, and the process does not get the answer

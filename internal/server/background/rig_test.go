@@ -119,7 +119,7 @@ func onSQLite(t *testing.T, name string, test func(r *rig), change func(*rig, *s
 }
 
 // progress returns what stores the steps of the rig's decisions.
-func (r *rig) progress() executor.Progress {
+func (r *rig) progress() store.Progress {
 	if p := r.o.Executor.Progress; p != nil {
 		return p
 	}

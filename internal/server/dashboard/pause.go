@@ -32,7 +32,7 @@ func (c *contents) pauseSection(ctx context.Context) *pauseSection {
 	if c.pauses == nil {
 		return nil
 	}
-	list, err := c.pauses.ListPauses(ctx)
+	list, err := c.pauses.ListPauses(ctx, true)
 	s := &pauseSection{Problem: err != nil}
 	for _, p := range list {
 		r := pauseRow{

@@ -40,7 +40,7 @@ func TestPauses(t *testing.T) {
 			t.Fatalf("got status %d and %q, want %s:\n%s", r.StatusCode, r.Header.Get("Location"), want, body)
 		}
 	}
-	list, err := q.ListPauses(t.Context())
+	list, err := q.ListPauses(t.Context(), true)
 	if err != nil || len(list) != 1 || list[0].By != "ada" || list[0].Reason != hostileReason {
 		t.Fatalf("got %+v, %v", list, err)
 	}
@@ -111,7 +111,7 @@ func TestPauseRefused(t *testing.T) {
 				if r := tt.call.do(t, serve(t, tt.o)); r.StatusCode != tt.status {
 					t.Errorf("%s: got status %d, want %d:\n%s", path, r.StatusCode, tt.status, text(t, r))
 				}
-				if list, err := q.ListPauses(t.Context()); err != nil || len(list) != 1 {
+				if list, err := q.ListPauses(t.Context(), true); err != nil || len(list) != 1 {
 					t.Errorf("%s: got %+v, %v", path, list, err)
 				}
 			}

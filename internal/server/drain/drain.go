@@ -165,7 +165,7 @@ func (d *Drainer) count(ctx context.Context, p Progress) Progress {
 	}
 	claimed, completed := stats.States[queue.Claimed], stats.States[queue.Completed]
 	if d.o.Pauses != nil {
-		pauses, err := d.o.Pauses.ListPauses(ctx)
+		pauses, err := d.o.Pauses.ListPauses(ctx, false)
 		if err != nil {
 			return p
 		}

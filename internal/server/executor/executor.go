@@ -173,11 +173,6 @@ type Queue interface {
 	ReleaseLease(ctx context.Context, h queue.Lease, p queue.Postponement) error
 }
 
-// Progress stores the progress of decisions, as [store.Parts] does.
-type Progress interface {
-	Advance(ctx context.Context, s store.Step) (store.Advanced, error)
-}
-
 // Options configure an Executor. The zero value of a field is usable, except where its
 // comment requires a value.
 type Options struct {
@@ -195,7 +190,7 @@ type Options struct {
 	Slots queue.Slots
 	// Progress stores the steps of a decision in the database that has Queue, Memory, Journal and Slots,
 	// each in one transaction. Nil: the parts of a step are stored separately.
-	Progress Progress
+	Progress store.Progress
 	Actions  []runner.Action // as in runner.Options
 	// Pauses are those of Queue. A decision that is being carried out when it is paused makes no further
 	// write, and continues after the pause. Nil: only Queue enforces them, when decisions are leased.

@@ -72,7 +72,7 @@ func (p *pauses) refresh(ctx context.Context) {
 	bounded, cancel := context.WithTimeout(ctx, pauseTime)
 	defer cancel()
 	began := p.now()
-	list, err := p.source.ListPauses(bounded)
+	list, err := p.source.ListPauses(bounded, false)
 	switch {
 	case err == nil:
 		p.list, p.read = list, began

@@ -19,7 +19,7 @@ type hanging struct {
 	calls int
 }
 
-func (h *hanging) ListPauses(ctx context.Context) ([]queue.Pause, error) {
+func (h *hanging) ListPauses(ctx context.Context, count bool) ([]queue.Pause, error) {
 	h.calls++
 	var answer <-chan time.Time
 	if h.wait >= 0 {
@@ -27,7 +27,7 @@ func (h *hanging) ListPauses(ctx context.Context) ([]queue.Pause, error) {
 	}
 	select {
 	case <-answer:
-		return h.Pauses.ListPauses(ctx)
+		return h.Pauses.ListPauses(ctx, count)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -294,7 +294,7 @@ func (j *Judger) paused(ctx context.Context, repo string) (bool, error) {
 	if j.o.Pauses == nil {
 		return false, nil
 	}
-	list, err := j.o.Pauses.ListPauses(ctx)
+	list, err := j.o.Pauses.ListPauses(ctx, false)
 	return slices.ContainsFunc(list, func(p queue.Pause) bool {
 		return p.Scope.Kind == queue.ScopeEverything || p.Scope.Kind == queue.ScopeRepo && p.Scope.Has("", repo)
 	}), err

@@ -128,7 +128,7 @@ func (m *Maintainer) checkPauses(ctx context.Context) error {
 	if m.o.Pauses == nil {
 		return nil
 	}
-	list, err := m.o.Pauses.ListPauses(ctx)
+	list, err := m.o.Pauses.ListPauses(ctx, false)
 	if err != nil {
 		return err
 	}

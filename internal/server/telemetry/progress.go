@@ -8,13 +8,8 @@ import (
 	"github.com/org/foreman-action/store"
 )
 
-// Progress makes steps of decisions, as [store.Parts] does.
-type Progress interface {
-	Advance(ctx context.Context, s store.Step) (store.Advanced, error)
-}
-
 // Progress returns p with counted errors.
-func (t *Telemetry) Progress(p Progress) Progress {
+func (t *Telemetry) Progress(p store.Progress) store.Progress {
 	if t == nil {
 		return p
 	}
@@ -22,12 +17,12 @@ func (t *Telemetry) Progress(p Progress) Progress {
 }
 
 type measuredProgress struct {
-	Progress
+	store.Progress
 
 	metrics *metrics
 }
 
-// Advance implements [Progress].
+// Advance implements [store.Progress].
 func (p measuredProgress) Advance(ctx context.Context, s store.Step) (store.Advanced, error) {
 	out, err := p.Progress.Advance(ctx, s)
 	if !errors.Is(err, memory.ErrConflict) {

@@ -338,7 +338,21 @@ func resume(c *call) (outcome, error) {
 
 // pauses returns the scopes that are paused, by the other handle.
 func pauses(c *call) (outcome, error) {
-	list, err := c.PausesB.ListPauses(c.Context())
+	list, err := c.PausesB.ListPauses(c.Context(), true)
+	if err != nil {
+		return outcome{}, err
+	}
+	few, err := c.PausesB.ListPauses(c.Context(), false)
+	if len(few) != len(list) {
+		return outcome{}, fmt.Errorf("without counts: got %d pauses, want %d", len(few), len(list))
+	}
+	for i, p := range few {
+		want := list[i]
+		want.Held, want.Claimed, want.Draining = 0, 0, 0
+		if p != want {
+			return outcome{}, fmt.Errorf("without counts: got %+v, want %+v", p, want)
+		}
+	}
 	var words []string
 	for _, p := range list {
 		words = append(words, strings.TrimSuffix(string(p.Scope.Kind)+":"+p.Scope.Name, ":"))

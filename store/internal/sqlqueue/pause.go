@@ -275,13 +275,13 @@ func (p *pausing) count(tx sqlstore.Tx, row *pauseRow) error {
 	}, args...)
 }
 
-// all returns the active pauses, with the numbers of their tasks.
-func (p *pausing) all(ctx context.Context, e sqlstore.Engine) (list []queue.Pause, err error) {
+// all returns the active pauses; with count, with the numbers of their tasks.
+func (p *pausing) all(ctx context.Context, e sqlstore.Engine, count bool) (list []queue.Pause, err error) {
 	err = e.Read(ctx, func(tx sqlstore.Tx) error {
 		rows, err := sqlstore.All(tx, p.pauseList, scanPause)
 		list = nil
 		for _, row := range rows {
-			if err == nil {
+			if count && err == nil {
 				err = p.count(tx, &row)
 			}
 			list = append(list, row.Pause)

@@ -467,7 +467,7 @@ func (q *Queue) parkWaiting(ctx context.Context) error {
 }
 
 // ListPauses implements queue.Pauses.
-func (q *Queue) ListPauses(ctx context.Context) ([]queue.Pause, error) {
-	list, err := q.verbs.pause.all(ctx, q.engine)
+func (q *Queue) ListPauses(ctx context.Context, count bool) ([]queue.Pause, error) {
+	list, err := q.verbs.pause.all(ctx, q.engine, count)
 	return list, sqlstore.Wrap("list pauses", err)
 }

@@ -131,7 +131,7 @@ func runPause(ctx context.Context, o pauseOptions) error {
 			return errors.New("--list: want no other flag of the command")
 		}
 		return o.with(ctx, func(q database.Store) error {
-			list, err := q.ListPauses(ctx)
+			list, err := q.ListPauses(ctx, true)
 			if err != nil {
 				return err
 			}

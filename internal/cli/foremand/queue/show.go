@@ -69,7 +69,7 @@ func runShow(ctx context.Context, o showOptions) error {
 		if o.JSON {
 			return printDetailsJSON(o.Env.Stdout, d)
 		}
-		pauses, err := q.ListPauses(ctx)
+		pauses, err := q.ListPauses(ctx, false)
 		if err != nil {
 			return err
 		}

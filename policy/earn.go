@@ -45,14 +45,15 @@ func (t Threshold) Flawless() int { return max(t.Of, wilson.Flawless(t.Bound)) }
 // defaultThreshold returns the default proof for actions of a type. Closing and locking hide an issue from
 // its author and from others, so they need more.
 func defaultThreshold(action string) Threshold {
-	if isGrave(action) {
+	if IsGrave(action) {
 		return Threshold{0.95, 60}
 	}
 	return Threshold{0.85, 20}
 }
 
-// isGrave reports whether an action of the type closes or locks an issue.
-func isGrave(action string) bool {
+// IsGrave reports whether an action of the type closes or locks an issue. Such an action needs more proof, and no
+// record in a store that other programs can write proves it.
+func IsGrave(action string) bool {
 	spec, _ := protocol.SpecOf(action)
 	return spec.Closes() || action == protocol.ActionLock
 }
@@ -73,7 +74,7 @@ const (
 // Threshold returns the proof that actions of a type need.
 func (p Policy) Threshold(action string) Threshold {
 	otherwise := defaultThreshold(action)
-	if isGrave(action) {
+	if IsGrave(action) {
 		otherwise.Bound, otherwise.Of = max(otherwise.Bound, p.Earn.Bound), max(otherwise.Of, p.Earn.Of)
 	} else {
 		otherwise.Bound, otherwise.Of = set(p.Earn.Bound, otherwise.Bound), set(p.Earn.Of, otherwise.Of)

@@ -97,6 +97,8 @@ func (a attempt) earned(ctx context.Context) func(from triage.Source, k memory.P
 			return true, ""
 		case !judge.Judged(k.Action):
 			return false, k.Action + " is never judged; policy.earn.trust can list it"
+		case a.o.Memory.Shared && policy.IsGrave(k.Action):
+			return false, k.Action + " is not earned by records that each job of the repository can write, as in artifacts; policy.earn.trust can list it"
 		}
 		o, why := a.reads.outcomes(ctx)
 		if why != "" {

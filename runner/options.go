@@ -113,6 +113,9 @@ type Memory struct {
 	Agenda memory.Agenda
 	// LoadCalls is the number of calls of GitHub that loading a record usually takes; 0: none.
 	LoadCalls int
+	// Shared means that other programs can write to Store, as each job of a repository can upload artifacts.
+	// Then closing and locking are never earned; see [policy.IsGrave].
+	Shared bool
 	// Batch is the Store of scheduled runs: all their saves are confirmed together. Nil: each save
 	// is confirmed separately.
 	Batch memory.Batch

@@ -248,6 +248,8 @@ func (p *proposalStory) arrange(verb, rest string) {
 		p.o.Config = &changed
 	case "earn": // earn SOURCE ACTION OUTCOMES [VALUE]: the track record of a rule or an agent, k or u for each outcome
 		p.earn(rest)
+	case "shared": // shared [no]: other jobs can write the memory
+		p.o.Memory.Shared = rest != "no"
 	case "panel":
 		p.repo.SetAutomation(githubtest.Automation(rest))
 	case "record": // record action, comment, ended or proposals: the record differs from what it was

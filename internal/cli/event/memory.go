@@ -78,10 +78,10 @@ func openMemory(s Settings, c config.Memory) (runner.Memory, error) {
 		store, err := results.NewArtifact(service(s))
 		// Only artifacts of runs on the default branch count. A run for a pull request is on its
 		// author's branch, so it only reads.
-		return runner.Memory{Store: store, Agenda: store, Batch: store, LoadCalls: 2, ReadOnly: s.Event.Pull != nil}, err
+		return runner.Memory{Store: store, Agenda: store, Batch: store, LoadCalls: 2, Shared: true, ReadOnly: s.Event.Pull != nil}, err
 	case "cache":
 		store, err := results.NewCache(service(s))
-		return runner.Memory{Store: store}, err
+		return runner.Memory{Store: store, Shared: true}, err
 	}
 	return runner.Memory{}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/wilson"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // An Earn contains how an action earns the permission to be carried out, if [Policy.Earned] demands it. The
@@ -134,6 +135,17 @@ func (p Policy) Reads() int { return min(set(p.JudgeReads, defaultJudgeReads), M
 
 // AgentPrefix begins the name of an agent in [Earn].
 const AgentPrefix = "agent:"
+
+// SourceOf returns the name of the source of a track record, as [Earn] lists it: the id of the rule, or AgentPrefix
+// and the name of the agent without its version. pair is the source in the record, and rule the name of
+// the rule there.
+func SourceOf(pair, rule string) string {
+	if name, ok := strings.CutPrefix(pair, AgentPrefix); ok {
+		name, _, _ = strings.Cut(name, "@")
+		return AgentPrefix + name
+	}
+	return triage.ParseSource(rule).Rule
+}
 
 // A Trusted is an entry of Trust or Distrust.
 type Trusted struct {

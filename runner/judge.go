@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/org/foreman-action/config"
@@ -71,17 +70,7 @@ func (s setup) threshold(k memory.PairKey) memory.Threshold {
 }
 
 func (s setup) resetAt(k memory.PairKey, rule string) time.Time {
-	return s.c.Policy.ResetAt(policySource(k.Source, rule))
-}
-
-// policySource returns the name of a source as the policy lists it: the id of the rule, or the agent without
-// its version.
-func policySource(source, rule string) string {
-	if name, ok := strings.CutPrefix(source, policy.AgentPrefix); ok {
-		name, _, _ = strings.Cut(name, "@")
-		return policy.AgentPrefix + name
-	}
-	return triage.ParseSource(rule).Rule
+	return s.c.Policy.ResetAt(policy.SourceOf(k.Source, rule))
 }
 
 // earned returns the function for [plan.Input.Earned]. It reads the record of the repository when the first
@@ -89,7 +78,7 @@ func policySource(source, rule string) string {
 func (a attempt) earned(ctx context.Context) func(from triage.Source, k memory.PairKey) (ok bool, why string) {
 	p := a.c.Policy
 	return func(from triage.Source, k memory.PairKey) (bool, string) {
-		name := policySource(k.Source, from.ID())
+		name := policy.SourceOf(k.Source, from.ID())
 		switch {
 		case p.Distrusted(name, k.Action, k.Value):
 			return false, "policy.earn.distrust lists it"

@@ -3,7 +3,8 @@ package backtest
 import (
 	_ "embed"
 	"html/template"
-	"strings"
+
+	"github.com/org/foreman-action/internal/htmlpage"
 )
 
 //go:embed page.html
@@ -12,16 +13,11 @@ var page string
 // HTML returns a report as a self-contained page without scripts. It is light or dark like the
 // reader's system.
 func HTML(r Report) string {
-	var b strings.Builder
-	layout := template.Must(template.New("page").Funcs(template.FuncMap{
+	return htmlpage.Render(page, template.FuncMap{
 		"many":  many,
 		"sum":   func(a, b int) int { return a + b },
 		"cells": func(l Label) []string { return append([]string{l.Name}, figureCells(l.Figures, true)...) },
-	}).Parse(page))
-	if err := layout.Execute(&b, viewOf(r)); err != nil {
-		panic(err) // a mistake in the layout
-	}
-	return b.String()
+	}, viewOf(r))
 }
 
 // A view is the data of the page.

@@ -1,6 +1,6 @@
 // Package trackrecord reports what became of Foreman's actions in a repository: by rule or agent, action
 // and label. It makes the report from the outcomes in the repository's record, and renders it as JSON,
-// text and Markdown. It does no I/O.
+// text, Markdown and HTML. It does no I/O.
 package trackrecord
 
 import (
@@ -8,13 +8,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
-	"github.com/org/foreman-action/internal/sanitize"
-	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/wilson"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/policy"
+	"github.com/org/foreman-action/protocol"
 )
 
 // A Report is the track record of all pairs. Its JSON is stable: new versions only add fields.
@@ -26,12 +25,22 @@ type Report struct {
 	Since  time.Time `json:"since,omitzero"`
 	Memory string    `json:"memory"` // "artifact", "file" or "server"
 	// Judged is the time up to which all actions were judged; zero: none was.
-	Judged time.Time `json:"judged,omitzero"`
-	Pairs  []Pair    `json:"pairs"`  // by source, action and value; never nil
-	Shadow []Shadow  `json:"shadow"` // in the same order; never nil
-	Notes  []string  `json:"notes"`  // for people; never nil
+	Judged  time.Time `json:"judged,omitzero"`
+	Waiting *Waiting  `json:"waiting,omitempty"` // nil: unknown
+	Pairs   []Pair    `json:"pairs"`             // by source, action and value; never nil
+	Shadow  []Shadow  `json:"shadow"`            // in the same order; never nil
+	Notes   []string  `json:"notes"`             // for people; never nil
 
 	web string // as Options.Web
+}
+
+// Waiting is what has no outcome yet.
+type Waiting struct {
+	Due       int `json:"due"`       // issues with actions that are old enough to be judged
+	Later     int `json:"later"`     // issues whose actions are too young
+	Proposals int `json:"proposals"` // proposals without an answer
+	// ProposedOn are the issues with these proposals, in the order in which they expire, at most 20.
+	ProposedOn []int `json:"proposed_on,omitempty"`
 }
 
 // The states of a pair.
@@ -46,28 +55,47 @@ const (
 type Pair struct {
 	Source string `json:"source"` // "rule crash" or "agent triage@1.2"
 	Digest string `json:"digest,omitempty"`
-	Action string `json:"action"`
-	Value  string `json:"value,omitempty"`
+	// Earlier means that the rule was changed: its later version has a track record of its own.
+	Earlier bool   `json:"earlier,omitempty"`
+	Action  string `json:"action"`
+	Value   string `json:"value,omitempty"`
 	// State is one of the constants, by the policy's threshold; empty: permissions are not earned.
 	State string    `json:"state,omitempty"`
 	Since time.Time `json:"since,omitzero"` // of the state; zero: since the beginning
-	Why   string    `json:"why,omitempty"`  // why the permission was lost last
+	Lost  time.Time `json:"lost,omitzero"`  // when the permission was lost last; zero: never
+	Why   string    `json:"why,omitempty"`  // why it was lost
+	// Needs is the proof that the policy demands; nil: permissions are not earned.
+	Needs *Needs `json:"needs,omitempty"`
 
-	Judged   int     `json:"judged"` // in the current period; the sum of kept, accepted, undone and rejected
-	Right    int     `json:"right"`  // kept and accepted
-	Kept     int     `json:"kept"`
-	Undone   int     `json:"undone"`
-	Accepted int     `json:"accepted"`
-	Rejected int     `json:"rejected"`
-	Expired  int     `json:"expired"`
-	Unjudged int     `json:"unjudged"`
-	Bound    float64 `json:"bound"`          // lower bound of right of judged; see package wilson
-	Last     string  `json:"last,omitempty"` // the last judged, k or u, the newest at the end
+	// Judged and Right count the current period: Judged is the sum of kept, accepted, undone and rejected, and Right that
+	// of kept and accepted, both with the outcomes of a replay with which the period began.
+	Judged      int     `json:"judged"`
+	Right       int     `json:"right"`
+	StartJudged int     `json:"start_judged,omitempty"` // of the replay
+	StartRight  int     `json:"start_right,omitempty"`
+	Kept        int     `json:"kept"`
+	Undone      int     `json:"undone"`
+	Accepted    int     `json:"accepted"`
+	Rejected    int     `json:"rejected"`
+	Expired     int     `json:"expired"`
+	Unjudged    int     `json:"unjudged"`
+	Bound       float64 `json:"bound"`          // lower bound of right of judged; see package wilson
+	Last        string  `json:"last,omitempty"` // the last judged, k or u, the newest at the end
 	// UndoneOn are the last issues on which people undid or rejected the action.
-	UndoneOn []int `json:"undone_on,omitempty"`
-	// Before are the judged and the right outcomes of earlier periods.
-	BeforeJudged int `json:"before_judged,omitempty"`
-	BeforeRight  int `json:"before_right,omitempty"`
+	UndoneOn    []int    `json:"undone_on,omitempty"`
+	UndoneLinks []string `json:"undone_links,omitempty"` // their addresses; nil: Options.Web is empty
+	// Before are the judged and the right outcomes of earlier periods, and their bound.
+	BeforeJudged int     `json:"before_judged,omitempty"`
+	BeforeRight  int     `json:"before_right,omitempty"`
+	BeforeBound  float64 `json:"before_bound,omitempty"`
+
+	at time.Time // of the last outcome
+}
+
+// Needs is the proof that a pair needs; see [policy.Threshold].
+type Needs struct {
+	Bound float64 `json:"bound"`
+	Of    int     `json:"of"`
 }
 
 // A Shadow is what became of the actions of one pair that shadow mode only planned.
@@ -96,17 +124,17 @@ type Options struct {
 	Now          time.Time
 	// Since leaves out pairs without an outcome from that time on; zero: none.
 	Since time.Time
-	// State returns the state of a pair by the policy; nil: permissions are not earned.
-	State func(memory.Pair) string
-	// Ready reports whether outcomes of shadow mode prove enough for actions of a type; nil: they do not.
-	Ready func(action string, s memory.Shadow) bool
+	// Policy gives the pairs their states, if permissions are earned, and the proof that shadow mode needs.
+	Policy  policy.Policy
+	Waiting *Waiting // nil: unknown
 	// Scores are those that an earlier version counted; nil: there are none.
 	Scores *memory.Scores
+	Notes  []string // for people
 }
 
 // New returns the report on outcomes; nil outcomes are empty.
 func New(o *memory.Outcomes, opt Options) Report {
-	r := Report{Version: 1, Repo: opt.Repo, At: opt.Now.UTC(), Since: opt.Since, Memory: opt.Memory, web: opt.Web, Pairs: []Pair{}, Shadow: earlier(opt), Notes: []string{}}
+	r := Report{Version: 1, Repo: opt.Repo, At: opt.Now.UTC(), Since: opt.Since, Memory: opt.Memory, web: opt.Web, Waiting: opt.Waiting, Pairs: []Pair{}, Shadow: earlier(opt), Notes: append([]string{}, opt.Notes...)}
 	if o == nil {
 		r.Notes = append(r.Notes, "no action was judged yet: a scheduled run judges actions, or the server does")
 		return r
@@ -124,12 +152,23 @@ func New(o *memory.Outcomes, opt Options) Report {
 		}
 	}
 	slices.SortStableFunc(r.Pairs, func(a, b Pair) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Action, b.Action), cmp.Compare(a.Value, b.Value))
+		return cmp.Or(a.compare(b), b.at.Compare(a.at))
 	})
 	slices.SortStableFunc(r.Shadow, func(a, b Shadow) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Action, b.Action), cmp.Compare(a.Value, b.Value))
 	})
+	if len(r.Pairs)+len(r.Shadow) == 0 && !r.Since.IsZero() {
+		r.Notes = append(r.Notes, "no action has an outcome from that time")
+	}
+	for i := 1; i < len(r.Pairs); i++ {
+		r.Pairs[i].Earlier = r.Pairs[i-1].compare(r.Pairs[i]) == 0
+	}
 	return r
+}
+
+// compare compares the names of pairs. The versions of a rule have the same name.
+func (p Pair) compare(other Pair) int {
+	return cmp.Or(cmp.Compare(p.Source, other.Source), cmp.Compare(p.Action, other.Action), cmp.Compare(p.Value, other.Value))
 }
 
 // earlier returns the scores of an earlier version, sorted.
@@ -156,25 +195,32 @@ func shadowOf(p memory.Pair, opt Options) Shadow {
 	judged, right := p.Shadow.Judged()
 	out := Shadow{
 		Action: p.Action, Value: p.Value, Since: p.Shadow.Since, Judged: judged, Kept: p.Shadow.Kept, Undone: p.Shadow.Undone, Unjudged: p.Shadow.Unjudged,
-		Bound: round(wilson.Bound(right, judged)), Last: p.Shadow.Last, Ready: opt.Ready != nil && opt.Ready(p.Action, p.Shadow),
+		Bound: round(wilson.Bound(right, judged)), Last: p.Shadow.Last, Ready: p.Shadow.Ready(threshold(opt.Policy, p.Action)),
 	}
 	out.Source, out.Digest = sourceOf(p.Source, p.Name)
 	return out
 }
 
 func pairOf(p memory.Pair, opt Options) Pair {
-	judged, right := p.Judged()
+	judged, right := p.Proof()
 	out := Pair{
-		Action: p.Action, Value: p.Value, Judged: judged, Right: right,
+		Action: p.Action, Value: p.Value, Judged: judged, Right: right, StartJudged: p.Start.Judged, StartRight: p.Start.Right,
 		Kept: p.Kept, Undone: p.Undone, Accepted: p.Accepted, Rejected: p.Rejected, Expired: p.Expired, Unjudged: p.Unjudged,
-		Bound: round(wilson.Bound(right, judged)), Last: p.Last, UndoneOn: p.Undoings, Why: p.Why,
+		Bound: round(wilson.Bound(right, judged)), Last: p.Last, UndoneOn: p.Undoings, Lost: p.Lost, Why: p.Why, at: p.At,
 	}
 	out.BeforeJudged, out.BeforeRight = p.Before.Judged()
 	out.Source, out.Digest = sourceOf(p.Source, p.Name)
-	if opt.State == nil {
+	out.BeforeBound = round(wilson.Bound(out.BeforeRight, out.BeforeJudged))
+	if opt.Web != "" {
+		for _, n := range p.Undoings {
+			out.UndoneLinks = append(out.UndoneLinks, address(opt.Web, opt.Repo, n))
+		}
+	}
+	if !opt.Policy.Earned {
 		return out
 	}
-	out.State = opt.State(p)
+	t := opt.Policy.Threshold(p.Action)
+	out.State, out.Needs = StateOf(opt.Policy, p), &Needs{t.Bound, t.Of}
 	switch out.State {
 	case Applied:
 		out.Since = p.Granted
@@ -184,120 +230,33 @@ func pairOf(p memory.Pair, opt Options) Pair {
 	return out
 }
 
+// StateOf returns the state of a pair by a policy under which permissions are earned.
+func StateOf(p policy.Policy, pair memory.Pair) string {
+	source := policy.SourceOf(pair.Source, pair.Name)
+	switch {
+	// What the policy proposes in spite of the greatest confidence cannot be earned.
+	case p.Distrusted(source, pair.Action, pair.Value), p.Proposes(pair.Action, protocol.ConfidenceHigh, false):
+		return Distrusted
+	case p.Trusted(source, pair.Action, pair.Value):
+		return Trusted
+	// Outcomes from before a reset do not count any more.
+	case !pair.Since.Before(p.ResetAt(source)) && pair.Earned(threshold(p, pair.Action)):
+		return Applied
+	}
+	return Proposed
+}
+
+// threshold returns the proof that actions of a type need.
+func threshold(p policy.Policy, action string) memory.Threshold {
+	t := p.Threshold(action)
+	return memory.Threshold{Bound: t.Bound, Of: t.Of}
+}
+
+// address returns the web page of an issue.
+func address(web, repo string, issue int) string {
+	return fmt.Sprintf("%s/%s/issues/%d", strings.TrimRight(web, "/"), repo, issue)
+}
+
 // round rounds a share to three digits after the point, down, so that it never promises more than was
 // proven.
 func round(share float64) float64 { return float64(int(share*1000)) / 1000 }
-
-// maxCell is the number of characters of a name in a table.
-const maxCell = 60
-
-// Text returns the report as text for a terminal.
-func (r Report) Text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: what became of Foreman's actions, from the %s", sanitize.Line(r.Repo), r.Memory)
-	if !r.Judged.IsZero() {
-		fmt.Fprintf(&b, ", judged up to %s", r.Judged.UTC().Format(time.DateOnly))
-	}
-	b.WriteString("\n")
-	if len(r.Pairs) > 0 {
-		b.WriteString("\n")
-		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "SOURCE\tACTION\tSTATE\tRIGHT\tOF\tBOUND\tUNDONE\tREJECTED\tEXPIRED\tUNJUDGED")
-		for _, p := range r.Pairs {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%.2f\t%d\t%d\t%d\t%d\n", cell(p.Source), cell(p.what()), p.state(), p.Right, p.Judged, floor(p.Bound),
-				p.Undone, p.Rejected, p.Expired, p.Unjudged)
-		}
-		_ = w.Flush() // writes to a strings.Builder do not fail
-	}
-	if len(r.Shadow) > 0 {
-		b.WriteString("\nonly planned, in shadow mode:\n\n")
-		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "SOURCE\tACTION\tSTATE\tRIGHT\tOF\tBOUND\tUNJUDGED")
-		for _, s := range r.Shadow {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%.2f\t%d\n", cell(s.Source), cell(s.what()), s.state(), s.Kept, s.Judged, floor(s.Bound), s.Unjudged)
-		}
-		_ = w.Flush()
-	}
-	for _, line := range r.details(sanitize.Line, func(n int) string { return fmt.Sprintf("#%d", n) }) {
-		b.WriteString("\n" + line + "\n")
-	}
-	return b.String()
-}
-
-// Markdown returns the report as a table for a job summary; empty: there is nothing to report.
-func (r Report) Markdown() string {
-	if len(r.Pairs)+len(r.Shadow) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	if len(r.Pairs) > 0 {
-		b.WriteString("**What became of the actions**\n\n| source | action | state | right | of | bound | undone | rejected | expired | unjudged |\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|\n")
-	}
-	for _, p := range r.Pairs {
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %.2f | %d | %d | %d | %d |\n", sanitize.Cell(p.Source, maxCell), sanitize.Cell(p.what(), maxCell), p.state(),
-			p.Right, p.Judged, floor(p.Bound), p.Undone, p.Rejected, p.Expired, p.Unjudged)
-	}
-	if len(r.Pairs) > 0 {
-		b.WriteString("\n")
-	}
-	if len(r.Shadow) > 0 {
-		b.WriteString("**Shadow mode**: actions that were only planned, compared with what people did\n\n| source | action | state | right | of | bound | unjudged |\n|---|---|---|--:|--:|--:|--:|\n")
-		for _, s := range r.Shadow {
-			fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %.2f | %d |\n", sanitize.Cell(s.Source, maxCell), sanitize.Cell(s.what(), maxCell), s.state(),
-				s.Kept, s.Judged, floor(s.Bound), s.Unjudged)
-		}
-		b.WriteString("\n")
-	}
-	link := func(n int) string {
-		if r.web == "" {
-			return fmt.Sprintf("issue %d", n)
-		}
-		return fmt.Sprintf("[%d](%s/%s/issues/%d)", n, r.web, r.Repo, n)
-	}
-	for _, line := range r.details(sanitize.Markdown, link) {
-		b.WriteString(line + "\n\n")
-	}
-	return b.String()
-}
-
-// details returns a sentence for each pair that lost its permission or has undone actions, and the notes.
-// safe neutralizes texts, and issue renders the number of an issue.
-func (r Report) details(safe func(string) string, issue func(int) string) []string {
-	var list []string
-	for _, p := range r.Pairs {
-		what := safe(p.Source + ", " + p.what())
-		if p.Why != "" {
-			list = append(list, fmt.Sprintf("%s: proposed again since %s: %s; before that %d of %d were right", what, p.Since.UTC().Format(time.DateOnly), safe(p.Why), p.BeforeRight, p.BeforeJudged))
-		}
-		if len(p.UndoneOn) > 0 {
-			var on []string
-			for _, n := range p.UndoneOn {
-				on = append(on, issue(n))
-			}
-			list = append(list, fmt.Sprintf("%s: last undone or rejected on %s", what, strings.Join(on, ", ")))
-		}
-	}
-	return append(list, r.Notes...)
-}
-
-// what returns the action with its value.
-func (p Pair) what() string { return strings.TrimSpace(p.Action + " " + p.Value) }
-
-// what returns the action with its value, or that the figures are those of all actions.
-func (s Shadow) what() string {
-	return cmp.Or(strings.TrimSpace(s.Action+" "+s.Value), "labels and closes, by an earlier version")
-}
-
-func (s Shadow) state() string {
-	if s.Ready {
-		return "ready"
-	}
-	return "-"
-}
-
-func (p Pair) state() string { return cmp.Or(p.State, "-") }
-
-func cell(s string) string { return text.Shorten(sanitize.Line(s), maxCell) }
-
-// floor returns a share with two digits after the point, rounded down.
-func floor(share float64) float64 { return float64(int(share*100)) / 100 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/org/foreman-action/internal/trackrecord"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/policy"
 )
 
 var update = flag.Bool("update", false, "rewrite the wanted reports")
@@ -39,6 +40,10 @@ func outcomes() *memory.Outcomes {
 	count("rule:00000000000000bb", "stale", "close_issue", "", "kkkkkkkkkkkkkkkkkkkkkkkkukuukuk")
 	count("agent:triage|<b>@1.2", "", "add_label", "needs\x1b[31m info", "kkr")
 	count("rule:00000000000000cc", "docs", "add_label", "docs", "eee")
+	count("rule:00000000000000a0", "crash", "add_label", "bug", "kkkkk")
+	count("agent:triage|<b>@1.2", "", "comment", "", "kk")
+	count("rule:00000000000000a1", "reset", "add_label", "bug", "kkkkkkkkkkkkkkkkkkkkkkkkk")
+	count("rule:00000000000000ee", "\u202egnp|</td><script>", "lock", "", "u")
 	shadow = true
 	count("rule:00000000000000dd", "area|<b>", "add_label", "area/net\x1b[31m", "kkkkkkkkkkkkkkkkkkkkkkkkkkukk--")
 	count("rule:00000000000000aa", "crash", "add_label", "bug", "kkkkkkkkkkkkkkkkkkkuu")
@@ -46,31 +51,22 @@ func outcomes() *memory.Outcomes {
 	return o
 }
 
-// TestReport compares the three forms with files.
+// TestReport compares the four forms with files.
 func TestReport(t *testing.T) {
 	t.Parallel()
-	state := func(p memory.Pair) string {
-		switch {
-		case p.Name == "docs":
-			return trackrecord.Trusted
-		case p.Earned(memory.Threshold{Bound: 0.85, Of: 20}):
-			return trackrecord.Applied
-		}
-		return trackrecord.Proposed
-	}
-	ready := func(action string, s memory.Shadow) bool {
-		return s.Ready(memory.Threshold{Bound: map[string]float64{"add_label": 0.85, "close_issue": 0.95}[action], Of: 20})
-	}
+	earned := policy.Policy{Earned: true, Approve: []string{"lock"}, Earn: policy.Earn{Reset: map[string]time.Time{"reset": now}, Trust: []string{"docs"}, Distrust: []string{"agent:triage|<b>/comment"}, Actions: map[string]policy.Threshold{"close_issue": {Bound: 0.85, Of: 20}}}}
 	scores := &memory.Scores{Rules: map[string]memory.Score{"old": {Agreed: 60, Since: now.AddDate(-1, 0, 0)}, "(agent)": {Agreed: 1, Disagreed: 2, Since: now.AddDate(-1, 0, 0)}}}
 	all := trackrecord.New(outcomes(), trackrecord.Options{
-		Repo: "org/repo", Memory: "artifact", Web: "https://github.com", Now: now, State: state, Ready: ready, Scores: scores,
+		Repo: "org/repo", Memory: "artifact", Web: "https://github.com/", Now: now, Policy: earned, Scores: scores,
+		Waiting: &trackrecord.Waiting{Due: 1, Later: 2, Proposals: 3, ProposedOn: []int{4, 9}}, Notes: []string{"a <note>"},
 	})
 	for name, r := range map[string]trackrecord.Report{
 		"all":      all,
-		"none":     trackrecord.New(nil, trackrecord.Options{Repo: "org/repo", Memory: "file", Now: now, State: state}),
+		"none":     trackrecord.New(nil, trackrecord.Options{Repo: "org/repo", Memory: "file", Now: now, Policy: earned}),
 		"scores":   trackrecord.New(nil, trackrecord.Options{Repo: "org/repo", Memory: "file", Now: now, Scores: scores}),
 		"unearned": trackrecord.New(outcomes(), trackrecord.Options{Repo: "org/repo", Memory: "server", Now: now}),
-		"since":    trackrecord.New(outcomes(), trackrecord.Options{Repo: "org/repo", Memory: "server", Now: now, Since: now.AddDate(0, 0, -1), Scores: scores}),
+		"since":    trackrecord.New(outcomes(), trackrecord.Options{Repo: "org/repo", Memory: "server", Now: now, Since: now.AddDate(0, 0, -10).Add(65 * time.Minute), Scores: scores}),
+		"later":    trackrecord.New(outcomes(), trackrecord.Options{Repo: "org/repo", Memory: "server", Now: now, Since: now.AddDate(0, 0, -1)}),
 	} {
 		data, err := json.MarshalIndent(r, "", "  ")
 		if err != nil {
@@ -79,6 +75,7 @@ func TestReport(t *testing.T) {
 		golden(t, name+".json", string(data)+"\n")
 		golden(t, name+".txt", r.Text())
 		golden(t, name+".md", r.Markdown())
+		golden(t, name+".html", r.HTML())
 	}
 }
 

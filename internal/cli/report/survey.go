@@ -9,7 +9,6 @@ import (
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/trackrecord"
-	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/runner"
 )
 
@@ -22,7 +21,8 @@ func surveyOutput(s runner.Survey) Output {
 // maxRows bounds the issues in the job summary, because GitHub keeps at most 1 MiB of it.
 const maxRows = 300
 
-// surveyTable lists the issues of a scheduled run that have an action or a reason.
+// surveyTable lists the issues of a scheduled run that have an action or a reason, and what became of earlier
+// actions.
 func surveyTable(b *strings.Builder, res Result) {
 	s := *res.Survey
 	var rows []string
@@ -40,13 +40,9 @@ func surveyTable(b *strings.Builder, res Result) {
 	if quiet := len(s.Reports) - len(rows); quiet > 0 {
 		fmt.Fprintf(b, "On %d of the issues no rule fired.\n\n", quiet)
 	}
-	b.WriteString(trackrecord.New(s.Judgment.Outcomes, trackrecord.Options{
-		Repo: s.Repo, Web: res.Web, Scores: s.Judgment.Scores,
-		Ready: func(action string, s memory.Shadow) bool {
-			t := res.Policy.Threshold(action)
-			return s.Ready(memory.Threshold{Bound: t.Bound, Of: t.Of})
-		},
-	}).Markdown())
+	if j := s.Judgment; j.Outcomes != nil || j.Scores != nil {
+		b.WriteString(trackrecord.New(j.Outcomes, trackrecord.Options{Repo: s.Repo, Web: res.Web, Policy: res.Policy, Scores: j.Scores}).Markdown())
+	}
 	for _, c := range s.Judgment.Changes {
 		b.WriteString(sanitize.Markdown(trackrecord.Change(c)) + "\n\n")
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -19,9 +20,13 @@ func TestSurveyTable(t *testing.T) {
 		s.Reports = append(s.Reports, runner.Report{Issue: i + 1, Title: "a | b\n<img src=x> @mona", Status: runner.StatusFailed, Reason: strings.Repeat("x|", 1000)})
 	}
 	s.Reports = append(s.Reports, runner.Report{Issue: 9999, Status: runner.StatusSkipped})
+	s.Judgment.Outcomes = &memory.Outcomes{Pairs: []memory.Pair{{PairKey: memory.PairKey{Source: "rule:00000000000000aa", Action: "add_label", Value: "bug"}, Name: "<crash>", Since: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), Tally: memory.Tally{Kept: 3}}}}
 	var b strings.Builder
-	surveyTable(&b, Result{Survey: &s, Web: "https://github.com"})
+	surveyTable(&b, Result{Survey: &s, Web: "https://github.com", Policy: policy.Policy{Earned: true}})
 	got := b.String()
+	if want := "| rule &lt;crash&gt; | add\\_label bug | proposed | 3 | 3 | 0.52 | 0.85 of 20 |"; !strings.Contains(got, want) {
+		t.Errorf("the table of the outcomes lacks %s", want)
+	}
 	if lines := strings.Count(got, "\n| #"); lines != maxRows || !strings.Contains(got, "5 more are in the log.") || !strings.Contains(got, "On 1 of the issues") {
 		t.Errorf("got %d rows and:\n%s", lines, got[max(0, len(got)-300):])
 	}

@@ -58,6 +58,9 @@ func TestMain(m *testing.M) {
 //	gh calls                  print the calls so far, and forget them
 //	gh show N                 print the current state of an issue
 //	gh reviewers N            print the requested reviewers of a pull request
+//	artifact add NAME FILE [branch=B] [fork]  keep a record in an artifact of the repository
+//	artifact deny PERMISSION  revoke a permission of the token for artifacts
+//	artifact list             print the names of the artifacts
 //	agent FILE [status=N]     start an agent that answers with a file, in which $TASK is the id,
 //	                          MANY is 201 actions, and LONG is a long text
 //	event FILE                make FILE the event, and take the event's name from its folder; a
@@ -87,7 +90,7 @@ func TestScripts(t *testing.T) {
 		Setup:               func(e *testscript.Env) error { return setUp(e, root) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"gh": ghCommand, "agent": agentCommand, "event": eventCommand, "task": taskCommand, "fails": failsCommand, "events": eventsCommand, "outputs": outputsCommand,
-			"comment": commentCommand, "tick": tickCommand, "document": documentCommand, "port": portCommand,
+			"comment": commentCommand, "tick": tickCommand, "document": documentCommand, "port": portCommand, "artifact": artifactCommand,
 		},
 	})
 }
@@ -107,7 +110,7 @@ func setUp(e *testscript.Env, root string) error {
 			e.T().FailNow()
 		}
 	})
-	e.Values["gh"] = gh
+	e.Values["gh"], e.Values["artifacts"] = gh, &artifactService{}
 	gh.Repo(scriptRepo)
 	for _, dir := range []string{"workspace", "runner"} {
 		if err := os.MkdirAll(filepath.Join(e.WorkDir, dir), 0o755); err != nil {

@@ -70,15 +70,18 @@ func (s setup) threshold(k memory.PairKey) memory.Threshold {
 }
 
 func (s setup) resetAt(k memory.PairKey, rule string) time.Time {
-	return s.c.Policy.ResetAt(policy.SourceOf(k.Source, rule))
+	return s.c.Policy.ResetAt(policySource(k.Source, rule))
 }
+
+// policySource returns the source of a pair as the policy lists it.
+func policySource(source, rule string) string { return policy.SourceOf(source, rule) }
 
 // earned returns the function for [plan.Input.Earned]. It reads the record of the repository when the first
 // action needs it. A record that cannot be read permits no action.
 func (a attempt) earned(ctx context.Context) func(from triage.Source, k memory.PairKey) (ok bool, why string) {
 	p := a.c.Policy
 	return func(from triage.Source, k memory.PairKey) (bool, string) {
-		name := policy.SourceOf(k.Source, from.ID())
+		name := policySource(k.Source, from.ID())
 		switch {
 		case p.Distrusted(name, k.Action, k.Value):
 			return false, "policy.earn.distrust lists it"

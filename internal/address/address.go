@@ -112,3 +112,13 @@ func ParseNetwork(text string) (netip.Prefix, error) {
 	}
 	return p.Masked(), nil
 }
+
+// Web returns the address of GitHub's web pages for the address of its API; empty: github.com. An Enterprise
+// Server has web pages and API on the same host.
+func Web(api string) string {
+	u, err := url.Parse(api)
+	if api == "" || err != nil || u.Host == "api.github.com" {
+		return ""
+	}
+	return u.Scheme + "://" + strings.TrimPrefix(u.Host, "api.")
+}

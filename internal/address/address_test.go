@@ -99,3 +99,15 @@ func TestValidPort(t *testing.T) {
 		}
 	}
 }
+
+func TestWeb(t *testing.T) {
+	t.Parallel()
+	for api, want := range map[string]string{
+		"": "", "https://api.github.com": "", "https://ghe.example.com/api/v3": "https://ghe.example.com",
+		"https://api.octo.ghe.com": "https://octo.ghe.com", "http://127.0.0.1:8080": "http://127.0.0.1:8080",
+	} {
+		if got := address.Web(api); got != want {
+			t.Errorf("%q: got %q, want %q", api, got, want)
+		}
+	}
+}

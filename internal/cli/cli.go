@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/build"
 	"github.com/org/foreman-action/internal/cli/document"
 	"github.com/org/foreman-action/internal/cli/group"
+	"github.com/org/foreman-action/internal/cli/memory"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/rules"
 	"github.com/org/foreman-action/internal/cli/schema"
@@ -64,7 +65,7 @@ func Commands() *cobra.Command { return commands(process.Env{}.Complete()) }
 // commands returns the command table.
 func commands(env process.Env) *cobra.Command {
 	return group.Root(env, "Rules or agents decide, Foreman acts: guarded triage of GitHub issues that looks before it repeats a write",
-		step(env), triage.Command(env), rules.Command(env), agent.Command(env), start.Command(env),
+		step(env), triage.Command(env), rules.Command(env), memory.ReportCommand(env), memory.Command(env), agent.Command(env), start.Command(env),
 		validate.Command(env), schema.Command(env), tool.Command(env), build.Command(env))
 }
 

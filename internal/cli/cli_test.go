@@ -27,7 +27,7 @@ func TestMainEnds(t *testing.T) {
 		stderr string
 	}{
 		{"done", []string{"rules", "schema"}, nil, command.ExitOK, `"$schema"`, ""},
-		{"no command", nil, nil, command.ExitUsage, "", "foreman: name a command: action, agent, build, completion, help, init, man, rules, schema, tool, triage, validate, version\n"},
+		{"no command", nil, nil, command.ExitUsage, "", "foreman: name a command: action, agent, build, completion, help, init, man, memory, report, rules, schema, tool, triage, validate, version\n"},
 		{"no command of a group", []string{"rules"}, nil, command.ExitUsage, "", "foreman: name a command: backtest, check, explain, import, permissions, record, schema, test\n"},
 		{"an unknown flag", []string{"init", "--bogus"}, nil, command.ExitUsage, "", "foreman: unknown flag: --bogus; foreman init --help lists the flags\n"},
 		{"a misspelt flag", []string{"rules", "check", "--repositry", "x/y"}, nil, command.ExitUsage, "", "foreman: unknown flag: --repositry; did you mean --repository?\n"},
@@ -37,7 +37,7 @@ func TestMainEnds(t *testing.T) {
 		{"help", []string{"help", "rules", "check"}, nil, command.ExitOK, "foreman rules check", ""},
 		{"help on a misspelt command", []string{"help", "triag"}, nil, command.ExitUsage, "", "foreman: unknown command \"triag\" for \"foreman\"; did you mean triage?\n"},
 		{"help on a misspelt command of a group", []string{"help", "rules", "chek"}, nil, command.ExitUsage, "", "foreman: unknown command \"chek\" for \"foreman rules\"; did you mean check?\n"},
-		{"help on a strange command", []string{"help", "nonsense"}, nil, command.ExitUsage, "", "; want one of action, agent, build, completion, help, init, man, rules, schema, tool, triage, validate, version\n"},
+		{"help on a strange command", []string{"help", "nonsense"}, nil, command.ExitUsage, "", "; want one of action, agent, build, completion, help, init, man, memory, report, rules, schema, tool, triage, validate, version\n"},
 		{"help on what holds no commands", []string{"help", "triage", "x"}, nil, command.ExitUsage, "", "foreman: unknown command \"x\" for \"foreman triage\"\n"},
 		{"reported", []string{"rules", "check", "--format", "json", "go.mod"}, nil, command.ExitUsage, `"severity": "error"`, ""},
 		{"the action by itself", nil, map[string]string{"GITHUB_ACTIONS": "true"}, command.ExitUsage, "::error", ""},

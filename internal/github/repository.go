@@ -296,3 +296,23 @@ func (c *Client) Dir(ctx context.Context, t Tree, path string) ([]string, error)
 	slices.Sort(paths)
 	return paths, nil
 }
+
+// An About identifies a repository.
+type About struct {
+	ID            int64  `json:"id"`
+	FullName      string `json:"full_name"` // "owner/name", in the repository's spelling, or after it was renamed
+	DefaultBranch string `json:"default_branch"`
+}
+
+// About returns the id, the name and the default branch of a repository. GitHub also answers for an earlier name
+// of a repository.
+func (c *Client) About(ctx context.Context, owner, repo string) (a About, err error) {
+	o := rest.InRepository("look up the repository", owner, repo, rest.NeedContentsRead)
+	if _, err := c.caller.Do(ctx, o, rest.Call{Method: http.MethodGet, Path: fmt.Sprintf("repos/%s/%s", owner, repo), Out: &a}); err != nil {
+		return About{}, err
+	}
+	if a.ID < 1 || a.DefaultBranch == "" {
+		return About{}, fmt.Errorf("%s: the answer has no id or default branch", o)
+	}
+	return a, nil
+}

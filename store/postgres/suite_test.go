@@ -39,6 +39,15 @@ func TestAgenda(t *testing.T) {
 	memorytest.RunAgenda(t, func(t *testing.T) memory.Agenda { return stores.lend(t).a.Memory() })
 }
 
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	stores := pairs{suite: t, schema: postgres.Server(t).Schema, databaseClock: true}
+	memorytest.RunDelete(t, func(t *testing.T) memorytest.Deletable {
+		s := stores.lend(t).a
+		return memorytest.Deletable{Store: s.Memory(), Journal: s.Journal(), Delete: s.DeleteRecord}
+	})
+}
+
 func TestJournal(t *testing.T) {
 	t.Parallel()
 	stores := pairs{suite: t, schema: postgres.Server(t).Schema, databaseClock: true}

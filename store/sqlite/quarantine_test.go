@@ -48,4 +48,10 @@ func TestAside(t *testing.T) {
 	if n, newest := count(); n != 501 || !strings.Contains(newest, "z/z") {
 		t.Errorf("after the purge: got %d, the newest %s", n, newest)
 	}
+	if deleted, err := s.DeleteRecord(t.Context(), "z/z", 1); err != nil || len(deleted) != 2 {
+		t.Errorf("deleted %q, error %v", deleted, err)
+	}
+	if n, newest := count(); n != 500 || strings.Contains(newest, "z/z") {
+		t.Errorf("after the deletion: got %d, the newest %s", n, newest)
+	}
 }

@@ -213,6 +213,12 @@ func (s *Store) Queue() queue.Queue { return s.queue }
 // Memory returns the records of issues.
 func (s *Store) Memory() memory.Agenda { return s.records }
 
+// DeleteRecord deletes the record of an issue, the ledgers of its tasks, and unreadable texts that were kept of
+// them. It returns what it deleted, for people; nil if there was nothing. A server must not work on the issue meanwhile.
+func (s *Store) DeleteRecord(ctx context.Context, repo string, issue int) ([]string, error) {
+	return s.records.Delete(ctx, repo, issue)
+}
+
 // Journal returns the ledgers of tasks.
 func (s *Store) Journal() memory.Journal { return s.ledgers }
 

@@ -53,6 +53,12 @@ func TestMemory(t *testing.T) {
 	t.Run("agenda", func(t *testing.T) {
 		memorytest.RunAgenda(t, func(t *testing.T) memory.Agenda { return fresh(t).Memory() })
 	})
+	t.Run("delete", func(t *testing.T) {
+		memorytest.RunDelete(t, func(t *testing.T) memorytest.Deletable {
+			s := fresh(t)
+			return memorytest.Deletable{Store: s.Memory(), Journal: s.Journal(), Delete: s.DeleteRecord}
+		})
+	})
 	t.Run("journal", func(t *testing.T) {
 		memorytest.RunJournal(t, func(t *testing.T) memory.Journal {
 			path := filepath.Join(t.TempDir(), "memory.db")

@@ -84,25 +84,39 @@ func storedAs(id int64, r memory.Record, text []byte) storedArtifact {
 func NewArtifact(o Options) (*Artifact, error) {
 	o = o.withDefaults()
 	c, err := o.serviceClient(o.ResultsURL, "ACTIONS_RESULTS_URL")
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("artifact store: %w", err)
-	case o.RepositoryID < 1:
-		return nil, errors.New("artifact store: the id of the repository is not known")
-	case o.DefaultBranch == "":
-		return nil, errors.New("artifact store: the default branch is not known")
+	}
+	if err := o.checkProvenance(); err != nil {
+		return nil, err
 	}
 	if o.Reader == nil {
 		if o.Reader, err = newREST(o, isOurs); err != nil {
 			return nil, fmt.Errorf("artifact store: %w", err)
 		}
 	}
+	return newArtifact(o, artifactService{c}), nil
+}
+
+// newArtifact returns the store whose artifacts a service makes.
+func newArtifact(o Options, service artifactService) *Artifact {
 	return &Artifact{
 		repo: o.Repo, token: o.RuntimeToken, saving: newSemaphore(), seen: map[int]storedArtifact{},
 		uploads: uploader{
-			service: artifactService{c}, reader: o.Reader, trust: provenance{o.RepositoryID, o.DefaultBranch}, lists: newLists(o.Now), sleep: o.Sleep, log: o.Log,
+			service: service, reader: o.Reader, trust: provenance{o.RepositoryID, o.DefaultBranch}, lists: newLists(o.Now), sleep: o.Sleep, log: o.Log,
 		},
-	}, nil
+	}
+}
+
+// checkProvenance returns an error if it is not known which artifacts are trusted.
+func (o Options) checkProvenance() error {
+	switch {
+	case o.RepositoryID < 1:
+		return errors.New("artifact store: the id of the repository is not known")
+	case o.DefaultBranch == "":
+		return errors.New("artifact store: the default branch is not known")
+	}
+	return nil
 }
 
 // Load implements memory.Store.

@@ -28,6 +28,9 @@ type MemoryPlace struct {
 	Branch string // the default branch, for events that do not name it; may be empty
 }
 
+// MemoryPath is the folder of the file store, if the configuration names none.
+const MemoryPath = ".foreman/memory"
+
 func (n *notes) warn(format string, args ...any) {
 	n.warnings = append(n.warnings, fmt.Sprintf(format, args...))
 }
@@ -67,7 +70,7 @@ func remembered(s Settings, c config.Config, asks bool) (runner.Memory, notes) {
 func openMemory(s Settings, c config.Memory) (runner.Memory, error) {
 	switch c.Store {
 	case "file":
-		dir := process.Below(s.Memory.Dir, cmp.Or(c.Path, ".foreman/memory"))
+		dir := process.Below(s.Memory.Dir, cmp.Or(c.Path, MemoryPath))
 		if s.Event.OnPull() && !s.Local && below(s.Memory.Dir, dir) {
 			return runner.Memory{}, errors.New("the folder is in the workspace, and the checkout of a pull request is its author's; " +
 				"name a folder outside of it (memory.path, or the input memory-path)")

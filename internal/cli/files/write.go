@@ -6,6 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/command"
 )
 
 // Replace replaces a file atomically: it writes a temporary file beside it, and renames that.
@@ -46,4 +49,23 @@ func Create(name string, data []byte, force bool) error {
 		}
 	}
 	return os.Rename(temp, name)
+}
+
+// Deliver writes a text to standard output, or atomically to a file. The name is that of the file, as by
+// [process.OutputFile]; empty: standard output. what the text is appears in errors.
+func Deliver(env process.Env, what, name, text string) error {
+	if name == "" {
+		return env.Print(text)
+	}
+	path := env.Path(name)
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = os.WriteFile(path, []byte(text), 0o600) // a rename would replace the device or pipe
+	} else {
+		err = Replace(path, []byte(text), 0o644)
+	}
+	if err != nil {
+		return command.Failed(fmt.Errorf("write the %s to %s: %w", what, name, err))
+	}
+	return nil
 }

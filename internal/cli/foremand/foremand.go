@@ -14,6 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/foremand/backup"
 	"github.com/org/foreman-action/internal/cli/foremand/config"
 	"github.com/org/foreman-action/internal/cli/foremand/drain"
+	"github.com/org/foreman-action/internal/cli/foremand/memory"
 	"github.com/org/foreman-action/internal/cli/foremand/queue"
 	"github.com/org/foreman-action/internal/cli/foremand/reload"
 	"github.com/org/foreman-action/internal/cli/foremand/serve"
@@ -73,7 +74,7 @@ func commands(env process.Env) *cobra.Command {
 	}, env)
 	root.SetFlagErrorFunc(group.FlagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(serve.Command(env), reload.Command(env), drain.Command(env), queue.Command(env), queue.PauseCommand(env), queue.ResumeCommand(env), config.Command(env), backup.Command(env))
+	root.AddCommand(serve.Command(env), reload.Command(env), drain.Command(env), queue.Command(env), queue.PauseCommand(env), queue.ResumeCommand(env), memory.ReportCommand(env), memory.Command(env), config.Command(env), backup.Command(env))
 	group.Finish(root, env)
 	return root
 }

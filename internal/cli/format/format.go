@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/text"
@@ -29,7 +31,8 @@ func (p Painter) Bold(s string) string { return p.Paint("1", s) }
 // Faint returns text of less weight.
 func (p Painter) Faint(s string) string { return p.Paint("2", s) }
 
-// JSON returns v as JSON without HTML escapes, indented when indent is not empty. A value
+// JSON returns v as JSON without HTML escapes, indented when indent is not empty. Characters that
+// control a terminal or reverse the direction of text are escaped, also where JSON does not require it. A value
 // that cannot be encoded is "null".
 func JSON(v any, indent string) string {
 	var b bytes.Buffer
@@ -39,7 +42,17 @@ func JSON(v any, indent string) string {
 	if err := enc.Encode(v); err != nil {
 		return "null"
 	}
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	var out strings.Builder
+	for _, r := range string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))) { // bytes that are not UTF-8 are U+FFFD here
+		if r == '\n' || r == ' ' || unicode.IsGraphic(r) {
+			out.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&out, "\\u%04x", unit)
+		}
+	}
+	return out.String()
 }
 
 // Count returns a number with a noun in the singular or the plural.

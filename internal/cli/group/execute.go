@@ -20,7 +20,7 @@ func Root(env process.Env, short string, commands ...*cobra.Command) *cobra.Comm
 // AsJSON reports whether the flags of a command request JSON.
 func AsJSON(c *cobra.Command) bool {
 	for name, value := range map[string]string{"json": "true", "format": "json"} {
-		if f := c.Flags().Lookup(name); f != nil && f.Value.String() == value {
+		if f := c.Flags().Lookup(name); f != nil && f.Value.String() == value && f.Value.String() != f.DefValue {
 			return true
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -101,6 +102,33 @@ func LoadStores(ctx context.Context, spec Spec) (Queue, Memory, error) {
 		err = redactor{dir: dir, main: name}.redact(problems)
 	}
 	return d.Queue, d.Memory, err
+}
+
+// LoadPolicy reads only the policy of a configuration, and the address of GitHub's API; empty: not configured.
+// Other variables, such as those of secrets, need not be set.
+func LoadPolicy(ctx context.Context, spec Spec) (p policy.Policy, api string, err error) {
+	dir, name := filepath.Split(spec.Path)
+	files := snapshot{folder: folder(dir), name: name}
+	if err := files.read(ctx); err != nil {
+		return p, "", fmt.Errorf("read the configuration %s: %w", spec.Path, err)
+	}
+	runner, err := config.Load(ctx, files, config.Spec{
+		Path: name, Sections: sharedSections(), Getenv: config.AnyVariable(func(name string) string { v, _ := spec.lookup(name); return v }),
+	})
+	if problems, ok := errors.AsType[yamlfile.Problems](err); ok {
+		err = redactor{dir: dir, main: name}.redact(problems)
+	}
+	if err != nil {
+		return p, "", err
+	}
+	if f, err := yamlfile.Parse(name, files.data); err == nil {
+		if at := yamlfile.Child(f.Root(), "identity"); at != nil {
+			if at := yamlfile.Child(at, "api_url"); at != nil {
+				secretDecoder(f, spec).Decode(at, &api)
+			}
+		}
+	}
+	return runner.Policy, api, nil
 }
 
 // secretDecoder returns a decoder that resolves variables, and whose messages contain no secret.

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
-	"strings"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/config/serverconfig"
 	"github.com/org/foreman-action/internal/logpart"
@@ -61,7 +60,7 @@ func newAPI(o Options, c connections, l loops, in inbound, drainer *drain.Draine
 	return api.New(api.Options{
 		Queue: c.queue, Pauses: c.store, Configured: names, Credentials: in.credentials, Attempts: attempts, Proxies: proxies, Agents: l.harness.Handler(), StopAgents: l.harness.Stop,
 		Take: take(l.harness), Label: c.account.changed, WebhookSecrets: s.Server.WebhookSecrets, SpoolDir: o.Databases.Folder(),
-		Health: h.check, Note: h.leases, GitHub: webURL(s.Identity.APIURL), Budget: c.limits.budget.Report, Reload: o.Reload, Drainer: drainer, Metrics: c.meter.Metrics(), Middleware: c.meter.Handler, Dashboard: page, Observe: c.meter.Observe, Now: o.Now, Log: logpart.Of(o.Log, logpart.API),
+		Health: h.check, Note: h.leases, GitHub: address.Web(s.Identity.APIURL), Budget: c.limits.budget.Report, Reload: o.Reload, Drainer: drainer, Metrics: c.meter.Metrics(), Middleware: c.meter.Handler, Dashboard: page, Observe: c.meter.Observe, Now: o.Now, Log: logpart.Of(o.Log, logpart.API),
 		History: c.store.History(),
 	})
 }
@@ -69,20 +68,10 @@ func newAPI(o Options, c connections, l loops, in inbound, drainer *drain.Draine
 // newDashboard returns the page for operators. The configuration determines who may see it.
 func newDashboard(s *serverconfig.Config, in inbound, o dashboard.Options) (http.Handler, error) {
 	agents, operators := in.credentials.Configured()
-	o.Private, o.Secure, o.GitHub = agents || in.agents != nil, s.Server.BehindTLS, webURL(s.Identity.APIURL)
+	o.Private, o.Secure, o.GitHub = agents || in.agents != nil, s.Server.BehindTLS, address.Web(s.Identity.APIURL)
 	o.Shadow = s.Runner.Mode == config.ModeShadow
 	if operators {
 		o.Operators = in.credentials.Operator
 	}
 	return dashboard.New(o)
-}
-
-// webURL returns the address of GitHub's web pages for the address of its API; empty: github.com.
-// An Enterprise Server has web pages and API on the same host.
-func webURL(api string) string {
-	u, err := url.Parse(api)
-	if api == "" || err != nil || u.Host == "api.github.com" {
-		return ""
-	}
-	return u.Scheme + "://" + strings.TrimPrefix(u.Host, "api.")
 }

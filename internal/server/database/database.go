@@ -25,6 +25,8 @@ type Store interface {
 	memory.Store
 	memory.Agenda
 	memory.Journal
+	// DeleteRecord deletes the record of an issue and what belongs to it, and returns what it deleted, for people.
+	DeleteRecord(ctx context.Context, repo string, issue int) ([]string, error)
 	// Advance makes a step of a decision in one transaction.
 	Advance(ctx context.Context, s store.Step) (store.Advanced, error)
 	Cursor(ctx context.Context, name string) ([]byte, error)

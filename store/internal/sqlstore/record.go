@@ -25,6 +25,9 @@ type recordStatements struct {
 	record, recordHold      string
 	update, create, replace string
 	due, acted              string
+	delete                  string
+	deleteLedgers           string
+	deleteAsides            string
 	asides                  asides
 }
 
@@ -38,7 +41,11 @@ func newRecordStatements(d Dialect) recordStatements {
 		replace:    "UPDATE memory_record SET revision = $3 + 1, due = $4, data = $5, acted = $6, began = $7 WHERE repo = $1 AND issue = $2",
 		due:        "SELECT issue, due FROM memory_record WHERE repo = $1 AND due IS NOT NULL ORDER BY due, issue",
 		acted:      "SELECT issue, coalesce(began, 0) FROM memory_record WHERE repo = $1 AND acted > $2 ORDER BY acted, issue",
-		asides:     newAsides(d),
+		delete:     "DELETE FROM memory_record WHERE repo = $1 AND issue = $2",
+		// The paths of an issue's ledgers are those between its folder with a slash and with the character after it.
+		deleteLedgers: "DELETE FROM memory_ledger WHERE path >= $1 AND path < $2",
+		deleteAsides:  "DELETE FROM memory_aside WHERE path = $1 OR path >= $2 AND path < $3",
+		asides:        newAsides(d),
 	}
 }
 
@@ -164,4 +171,38 @@ func (s *Records) Acted(ctx context.Context, repo string, after time.Time) (list
 	})
 	memory.SortDue(list)
 	return list, err == nil, Wrap("list issues with new tasks", err)
+}
+
+// Delete deletes the record of an issue, the ledgers of its tasks, and unreadable texts that were kept of
+// them. It returns what it deleted, for people. If there is none, it returns no error.
+func (s *Records) Delete(ctx context.Context, repo string, issue int) (deleted []string, err error) {
+	path, err := memory.Key(repo, issue)
+	if err != nil {
+		return nil, Wrap("delete memory", err)
+	}
+	from, to := path+".journal/", path+".journal0"
+	err = s.engine.Write(ctx, func(tx Tx) error {
+		deleted = nil
+		for _, one := range []struct {
+			what, query string
+			args        []any
+		}{
+			{"the record", s.delete, []any{strings.ToLower(repo), int64(issue)}},
+			{"journals of tasks", s.deleteLedgers, []any{from, to}},
+			{"unreadable copies", s.deleteAsides, []any{path, from, to}},
+		} {
+			n, err := tx.Exec(one.query, one.args...)
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				deleted = append(deleted, fmt.Sprintf("%s (%d)", one.what, n))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, Wrap(fmt.Sprintf("delete memory of %s#%d", repo, issue), err)
+	}
+	return deleted, nil
 }

@@ -199,14 +199,16 @@ func restToken() string { return "ghs_the_token_of_the_rest_api" }
 // rest serves the documented REST API of artifacts; path is relative to its root.
 func (s *artifacts) rest(r request, path string) answer {
 	switch {
-	case r.Method != http.MethodGet:
-		return problem("want GET")
+	case r.Method != http.MethodGet && r.Method != http.MethodDelete:
+		return problem("want GET or DELETE")
 	case r.Header.Get("Accept") != "application/vnd.github+json", r.Header.Get("X-Github-Api-Version") == "", r.Header.Get("User-Agent") == "":
 		return problem("a header is missing")
 	case r.Header.Get("Authorization") != "Bearer "+restToken():
 		return refusal(http.StatusUnauthorized, "Bad credentials")
 	case s.denied[ActionsRead]:
 		return refusal(http.StatusForbidden, "Resource not accessible by integration")
+	case r.Method == http.MethodDelete:
+		return s.restDelete(path)
 	case path == "":
 		return s.page(r)
 	}
@@ -223,6 +225,23 @@ func (s *artifacts) rest(r request, path string) answer {
 		return refusal(http.StatusGone, "Artifact has expired")
 	}
 	return answer{status: http.StatusFound, header: http.Header{"Location": {s.storage.address(s.list[i].blob, "r")}}}
+}
+
+// restDelete deletes an artifact of any run.
+func (s *artifacts) restDelete(path string) answer {
+	id, err := strconv.ParseInt(strings.TrimPrefix(path, "/"), 10, 64)
+	if err != nil {
+		return problem("there is no such route")
+	}
+	i := slices.IndexFunc(s.list, func(a *artifact) bool { return a.finished && a.ID == id })
+	switch {
+	case s.denied[ActionsWrite]:
+		return refusal(http.StatusForbidden, "Resource not accessible by integration")
+	case i < 0:
+		return refusal(http.StatusNotFound, "Not Found")
+	}
+	s.list = slices.Delete(s.list, i, i+1)
+	return answer{status: http.StatusNoContent}
 }
 
 // page lists artifacts, newest first.

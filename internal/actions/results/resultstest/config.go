@@ -65,5 +65,6 @@ const (
 	ArtifactWrite  Denial = "artifact write"
 	ArtifactDelete Denial = "artifact delete"
 	ActionsRead    Denial = "actions: read"  // permission of the token for the REST API
+	ActionsWrite   Denial = "actions: write"
 	ContentsRead   Denial = "contents: read" // permission of that token for branches
 )

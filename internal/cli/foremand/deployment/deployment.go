@@ -15,8 +15,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/config/serverconfig"
 	"github.com/org/foreman-action/internal/server/database"
+	"github.com/org/foreman-action/policy"
+	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/postgres"
 )
 
@@ -148,4 +151,35 @@ func stores(ctx context.Context, env process.Env, path string) (serverconfig.Que
 		return serverconfig.Queue{}, serverconfig.Memory{}, nil
 	}
 	return serverconfig.LoadStores(ctx, spec(env, path))
+}
+
+// OpenQueue opens the database that a flag names, or else that of the configuration at a path, or else that of the
+// user. A missing file is an error; OpenQueue does not create it. A database that is out of reach counts as a
+// failure. OpenQueue does not upgrade a database either.
+func OpenQueue(ctx context.Context, env process.Env, path, flag string) (database.Store, error) {
+	at, err := FindQueue(ctx, env, path, flag)
+	if err != nil {
+		return nil, err
+	}
+	if file, ok := database.File(at); ok {
+		switch _, err := os.Stat(file); {
+		case errors.Is(err, fs.ErrNotExist) && path+flag == "":
+			return nil, fmt.Errorf("there is no queue: no file %s; name one with --queue-db, or the configuration with --config", file)
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("there is no queue: no file %s; the server's first start makes it", file)
+		case err != nil:
+			return nil, fmt.Errorf("open the queue: %w", err)
+		}
+	}
+	q, err := database.Open(ctx, at)
+	if errors.Is(err, queue.ErrUnavailable) {
+		err = command.Failed(err)
+	}
+	return q, err
+}
+
+// Policy returns the policy of the configuration at a path, and the address of GitHub's API, if it names one. Variables of
+// secrets need not be set.
+func Policy(ctx context.Context, env process.Env, path string) (policy.Policy, string, error) {
+	return serverconfig.LoadPolicy(ctx, spec(env, path))
 }

@@ -2,13 +2,10 @@ package queue
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf16"
 
+	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/server/taskjson"
 	"github.com/org/foreman-action/queue"
 )
@@ -54,26 +51,8 @@ func printDetailsJSON(w io.Writer, d queue.Details) error {
 	}{taskjson.Of(d.Info), raw(d.Message), raw(d.Origin), raw(d.Result), raw(d.Report), log})
 }
 
-// printJSON prints a value that contains untrusted text. Characters that control a terminal
-// or reverse the direction of text are escaped, also where JSON does not require it.
+// printJSON prints a value that contains untrusted text.
 func printJSON(w io.Writer, v any) error {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		return err
-	}
-	var out strings.Builder
-	for _, r := range b.String() { // bytes that are not UTF-8 are U+FFFD here
-		if r == '\n' || r == ' ' || unicode.IsGraphic(r) {
-			out.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.AppendRune(nil, r) {
-			fmt.Fprintf(&out, "\\u%04x", unit)
-		}
-	}
-	_, err := io.WriteString(w, out.String())
+	_, err := io.WriteString(w, format.JSON(v, "  ")+"\n")
 	return err
 }

@@ -10,9 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +25,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/replay"
 	"github.com/org/foreman-action/internal/cli/rulefiles"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/duration"
 	"github.com/org/foreman-action/internal/evidence"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/yamlfile"
@@ -163,7 +162,7 @@ func Run(ctx context.Context, o Options) error {
 	} else if err := writeEvidence(o, result); err != nil {
 		return err
 	}
-	if err := deliver(o.Env, "report", process.OutputFile(o.Output), write(result)); err != nil {
+	if err := files.Deliver(o.Env, "report", process.OutputFile(o.Output), write(result)); err != nil {
 		return err
 	}
 	if result.Stopped != nil {
@@ -180,7 +179,7 @@ func replayOf(o Options) (replay.Options, []string, error) {
 	}
 	now := o.Env.Now().UTC()
 	owner, name, ok := protocol.SplitRepo(repo)
-	since, sinceOK := sinceTime(o.Since, now)
+	since, sinceOK := duration.Since(o.Since, now)
 	access := remote.FromEnv(o.Env)
 	switch {
 	case !ok:
@@ -212,31 +211,6 @@ func isRepo(env process.Env, arg string) bool {
 func isFile(env process.Env, name string) bool {
 	info, err := os.Stat(env.Path(name))
 	return err == nil && info.Mode().IsRegular()
-}
-
-// sinceTime parses a day, or a duration before now.
-func sinceTime(s string, now time.Time) (time.Time, bool) {
-	if day, err := time.Parse(time.DateOnly, s); err == nil {
-		return day, !day.After(now)
-	}
-	digits := strings.TrimRight(s, "ymowdh")
-	n, err := strconv.Atoi(digits)
-	if err != nil || n < 1 || n > 10_000 {
-		return time.Time{}, false
-	}
-	switch strings.TrimPrefix(s, digits) {
-	case "y":
-		return now.AddDate(-n, 0, 0), true
-	case "mo":
-		return now.AddDate(0, -n, 0), true
-	case "w":
-		return now.AddDate(0, 0, -7*n), true
-	case "d":
-		return now.AddDate(0, 0, -n), true
-	case "h":
-		return now.Add(-time.Duration(n) * time.Hour), true
-	}
-	return time.Time{}, false
 }
 
 // oldRules loads the rules to compare with: from a file, or else from the same files at a ref of
@@ -279,23 +253,5 @@ func writeEvidence(o Options, r backtest.Report) error {
 	if err != nil {
 		return command.Failed(err)
 	}
-	return deliver(o.Env, "evidence", process.OutputFile(o.Evidence), string(data))
-}
-
-// deliver writes a text to standard output, or atomically to a file. what it is appears in errors.
-func deliver(env process.Env, what, name, text string) error {
-	if name == "" {
-		return env.Print(text)
-	}
-	path := env.Path(name)
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = os.WriteFile(path, []byte(text), 0o600) // a rename would replace the device or pipe
-	} else {
-		err = files.Replace(path, []byte(text), 0o644)
-	}
-	if err != nil {
-		return command.Failed(fmt.Errorf("write the %s to %s: %w", what, name, err))
-	}
-	return nil
+	return files.Deliver(o.Env, "evidence", process.OutputFile(o.Evidence), string(data))
 }

@@ -64,7 +64,7 @@ const (
 	CacheWrite     Denial = "cache write"
 	ArtifactWrite  Denial = "artifact write"
 	ArtifactDelete Denial = "artifact delete"
-	ActionsRead    Denial = "actions: read"  // permission of the token for the REST API
+	ActionsRead    Denial = "actions: read" // permission of the token for the REST API
 	ActionsWrite   Denial = "actions: write"
 	ContentsRead   Denial = "contents: read" // permission of that token for branches
 )

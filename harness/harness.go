@@ -211,15 +211,15 @@ func New(o Options) (*Harness, error) {
 	claims := h.intake.RefreshSummaries(o.Queue)
 	l, known := o.Limits, o.known()
 	name, _ := os.Hostname() // only used in logs
-	agenda := o.Agenda
+	take := func(ctx context.Context, repo string, issue int, dedup string) error {
+		_, err := h.intake.TakeProposals(ctx, repo, issue, dedup)
+		return err
+	}
 	if o.Config.Mode == config.ModeShadow {
-		agenda = nil // nothing is written, so nothing is proposed
+		take = nil // nothing is written, so nothing is proposed
 	}
 	h.services, err = background.New(background.Options{
-		Agenda: agenda, Repos: o.Repos, TakeProposals: func(ctx context.Context, repo string, issue int, dedup string) error {
-			_, err := h.intake.TakeProposals(ctx, repo, issue, dedup)
-			return err
-		},
+		Agenda: o.Agenda, Repos: o.Repos, TakeProposals: take,
 		Judging: judging.Options{Runner: o.judge, Lead: o.Lead},
 		Queue:   claims, Owner: fmt.Sprintf("%s/%d", name, os.Getpid()), Cursors: o.Cursors,
 		ClaimTimeout: l.Claim, Lease: l.Lease, MaxClaims: l.Claims, MaxClaim: l.LongestClaim, MaxTries: l.Tries,

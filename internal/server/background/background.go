@@ -44,8 +44,8 @@ type Options struct {
 	Log          *slog.Logger // nil discards
 
 	// Agenda lists the issues with proposals in Repos, and TakeProposals requests work on those of an
-	// issue; see proposals.Options. Nil: proposals only end with an event of their issue, and people's answers
-	// are not counted in track records.
+	// issue; see proposals.Options. Either is nil: proposals only end with an event of their issue. Agenda is
+	// nil: people's answers are not counted in track records.
 	Agenda        memory.Agenda
 	Repos         []string
 	TakeProposals func(ctx context.Context, repo string, issue int, dedup string) error
@@ -100,10 +100,12 @@ func New(o Options) (*Services, error) {
 	}
 	if o.Agenda != nil {
 		var err error
-		if s.proposals, err = proposals.NewKeeper(proposals.Options{
-			Agenda: o.Agenda, Repos: o.Repos, Take: o.TakeProposals, Now: o.Now, Observe: o.Observe, Log: logpart.Of(o.Log, logpart.Proposals),
-		}); err != nil {
-			return nil, err
+		if o.TakeProposals != nil {
+			if s.proposals, err = proposals.NewKeeper(proposals.Options{
+				Agenda: o.Agenda, Repos: o.Repos, Take: o.TakeProposals, Now: o.Now, Observe: o.Observe, Log: logpart.Of(o.Log, logpart.Proposals),
+			}); err != nil {
+				return nil, err
+			}
 		}
 		j := o.Judging
 		j.Repos, j.Cursors, j.Pauses, j.Now, j.Observe, j.Log = o.Repos, o.Cursors, e.Pauses, o.Now, o.Observe, logpart.Of(o.Log, logpart.Judging)
@@ -127,6 +129,8 @@ func (s *Services) Run(ctx context.Context) error {
 	all.Go(func() { s.dispatcher.Run(ctx) })
 	if s.proposals != nil {
 		all.Go(func() { s.proposals.Run(ctx) })
+	}
+	if s.judger != nil {
 		all.Go(func() { s.judger.Run(ctx) })
 	}
 	all.Wait()
@@ -158,7 +162,10 @@ func (s *Services) InFlight() (asked, applying int) {
 func (s *Services) Health() []supervisor.Health {
 	list := append(s.maintainer.Health(), s.changes.Health(), s.executor.Health(), s.dispatcher.Health())
 	if s.proposals != nil {
-		list = append(list, s.proposals.Health(), s.judger.Health())
+		list = append(list, s.proposals.Health())
+	}
+	if s.judger != nil {
+		list = append(list, s.judger.Health())
 	}
 	return list
 }

@@ -198,7 +198,7 @@ func TestTwo(t *testing.T) {
 		stop()                  // the other one goes on alone
 		settle()
 		r.wrote(want...)
-		list, err := r.queue.List(t.Context(), queue.Filter{State: queue.Done})
+		list, err := queue.List(t.Context(), r.queue, queue.Filter{State: queue.Done})
 		if err != nil || len(list) != 20 {
 			t.Errorf("got %d tasks, %v, want 20 that are done", len(list), err)
 		}

@@ -279,7 +279,7 @@ func TestProposalsExpire(t *testing.T) {
 		if want := map[string]int{"comment made": 4, "comment expired": 4}; fmt.Sprint(p.seen) != fmt.Sprint(want) {
 			t.Errorf("observed %v, want %v", p.seen, want)
 		}
-		list, err := p.queue.List(t.Context(), queue.Filter{Limit: 100})
+		list, err := queue.List(t.Context(), p.queue, queue.Filter{Limit: 100})
 		if err != nil || len(list) != 4 {
 			t.Errorf("got %d tasks, %v, want one for each issue, and one for the proposals of each", len(list), err)
 		}

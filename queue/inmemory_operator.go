@@ -30,12 +30,6 @@ func (q *InMemory) Backlog(ctx context.Context, n int) ([]Backlog, error) {
 	})
 }
 
-// List implements [Queue].
-func (q *InMemory) List(ctx context.Context, f Filter) ([]Info, error) {
-	page, err := q.Search(ctx, f)
-	return page.Tasks, err
-}
-
 // Search implements [Queue].
 func (q *InMemory) Search(ctx context.Context, f Filter) (Page, error) {
 	return locked(ctx, q, func(now time.Time) (p Page, _ error) {

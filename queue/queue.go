@@ -162,8 +162,6 @@ type Queue interface {
 	// entry has the ids of the n tasks that are claimed first. The cost does not depend on the
 	// number of tasks.
 	Backlog(ctx context.Context, n int) ([]Backlog, error)
-	// List returns the tasks of Search.
-	List(ctx context.Context, f Filter) ([]Info, error)
 	// Search returns the tasks that match, the newest first. One call examines at most f.Examine
 	// tasks, so that its cost does not depend on the number of tasks. Page.Next is where the next
 	// call continues.

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"cmp"
+	"context"
 	"strings"
 	"unicode/utf8"
 
@@ -20,6 +21,17 @@ func FoldTitle(title string) string {
 		n--
 	}
 	return s[:n]
+}
+
+// A Searcher is a queue that can be searched, such as a [Queue].
+type Searcher interface {
+	Search(ctx context.Context, f Filter) (Page, error)
+}
+
+// List returns the tasks of Search, without the place where the search continues.
+func List(ctx context.Context, q Searcher, f Filter) ([]Info, error) {
+	page, err := q.Search(ctx, f)
+	return page.Tasks, err
 }
 
 // Words returns the words of f.Title in the form of FoldTitle.

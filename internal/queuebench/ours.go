@@ -89,7 +89,10 @@ func verbs(q queue.Queue, n int) []verb {
 		}},
 		{"backlog", n / 10, func(ctx context.Context, _ int) error { _, err := q.Backlog(ctx, 8); return err }},
 		{"stats", n / 10, func(ctx context.Context, _ int) error { _, err := q.Stats(ctx); return err }},
-		{"list of 100", n / 10, func(ctx context.Context, _ int) error { _, err := q.List(ctx, queue.Filter{Limit: 100}); return err }},
+		{"list of 100", n / 10, func(ctx context.Context, _ int) error {
+			_, err := queue.List(ctx, q, queue.Filter{Limit: 100})
+			return err
+		}},
 		{"inspect", n, func(ctx context.Context, i int) error { _, err := q.Inspect(ctx, claimed[i].ID); return err }},
 		{"cancel", n, func(ctx context.Context, i int) error { return q.Cancel(ctx, queue.Seen{ID: added[i]}, "bench") }},
 		{"retry", n, func(ctx context.Context, i int) error {

@@ -93,7 +93,7 @@ func hostileLookups(s *store) {
 		s.fails("Retry", err, queue.ErrNotFound)
 		s.fails("Cancel", s.A.Cancel(ctx, queue.Seen{ID: text}, "person"), queue.ErrNotFound)
 		for _, f := range []queue.Filter{{Agent: text}, {Repo: text}, {State: queue.State(text)}, {ID: text}, {Title: "x" + text}, {Reason: text}} {
-			if list, err := s.B.List(ctx, f); err != nil || len(list) > 0 {
+			if list, err := queue.List(ctx, s.B, f); err != nil || len(list) > 0 {
 				s.Errorf("List: got %d, %v, want none", len(list), err)
 			}
 		}
@@ -161,7 +161,7 @@ func cancelled(s *store) {
 		"ExtendClaims": func() error { _, err := q.ExtendClaims(ctx, script.Lease); return err },
 		"Stats":        func() error { _, err := q.Stats(ctx); return err },
 		"Backlog":      func() error { _, err := q.Backlog(ctx, 1); return err },
-		"List":         func() error { _, err := q.List(ctx, queue.Filter{}); return err },
+		"List":         func() error { _, err := queue.List(ctx, q, queue.Filter{}); return err },
 		"Inspect":      func() error { _, err := q.Inspect(ctx, script.ID(1)); return err },
 		"Retry":        func() error { _, err := q.Retry(ctx, queue.Seen{ID: script.ID(1)}, ""); return err },
 		"AskAgain":     func() error { _, err := q.AskAgain(ctx, queue.Seen{ID: script.ID(1)}, "", ""); return err },

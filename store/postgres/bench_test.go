@@ -108,7 +108,7 @@ FROM (SELECT n, CASE WHEN n % 50 = 0 AND n <= 1000 THEN 'org/small' WHEN n % 4 =
 			f.Limit = 51
 			b.Run(fmt.Sprintf("pending=%d000/%s", waiting, name), func(b *testing.B) {
 				for range b.N {
-					if _, err := s.Queue().List(b.Context(), f); err != nil {
+					if _, err := queue.List(b.Context(), s.Queue(), f); err != nil {
 						b.Fatal(err)
 					}
 				}

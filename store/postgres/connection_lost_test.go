@@ -172,7 +172,7 @@ func TestCut(t *testing.T) {
 		},
 		"stats": func(t *testing.T, s *postgres.Store) error { _, err := s.Queue().Stats(t.Context()); return err },
 		"inspect": func(t *testing.T, s *postgres.Store) error {
-			_, err := s.Queue().List(t.Context(), queue.Filter{})
+			_, err := queue.List(t.Context(), s.Queue(), queue.Filter{})
 			return err
 		},
 	}

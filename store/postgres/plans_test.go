@@ -174,10 +174,10 @@ func record(t *testing.T, s *Store, rec *recorder) {
 		{"Cancel, ahead", func() error {
 			return errors.Join(s.Queue().Cancel(ctx, queue.Seen{ID: "2"}, "person"), s.Queue().Cancel(ctx, queue.Seen{ID: "4"}, "person"))
 		}},
-		{"List, of an issue", func() error { _, err := s.Queue().List(ctx, queue.Filter{Repo: "o/r", Issue: 3}); return err }},
-		{"List, of a repository", func() error { _, err := s.Queue().List(ctx, queue.Filter{Repo: "o/r"}); return err }},
-		{"List, failed", func() error { _, err := s.Queue().List(ctx, queue.Filter{State: queue.Failed}); return err }},
-		{"List", func() error { _, err := s.Queue().List(ctx, queue.Filter{}); return err }},
+		{"List, of an issue", func() error { _, err := queue.List(ctx, s.Queue(), queue.Filter{Repo: "o/r", Issue: 3}); return err }},
+		{"List, of a repository", func() error { _, err := queue.List(ctx, s.Queue(), queue.Filter{Repo: "o/r"}); return err }},
+		{"List, failed", func() error { _, err := queue.List(ctx, s.Queue(), queue.Filter{State: queue.Failed}); return err }},
+		{"List", func() error { _, err := queue.List(ctx, s.Queue(), queue.Filter{}); return err }},
 		{"Search, failed", func() error {
 			_, err := s.Queue().Search(ctx, queue.Filter{State: queue.Failed, Title: "a b", Reason: "c", ID: "d"})
 			return err

@@ -157,7 +157,7 @@ func BenchmarkPages(b *testing.B) {
 		for name, f := range pages() {
 			b.Run(fmt.Sprintf("pending=%d000/%s", waiting, name), func(b *testing.B) {
 				for range b.N {
-					if _, err := s.Queue().List(b.Context(), f); err != nil {
+					if _, err := queue.List(b.Context(), s.Queue(), f); err != nil {
 						b.Fatal(err)
 					}
 				}

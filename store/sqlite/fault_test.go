@@ -105,7 +105,7 @@ func TestUnavailable(t *testing.T) {
 	if err := s.Healthy(); !errors.Is(err, queue.ErrUnavailable) {
 		t.Errorf("Healthy: got %v, want ErrUnavailable", err)
 	}
-	if list, err := s.Queue().List(t.Context(), queue.Filter{Limit: 1000}); err != nil || len(list) != n-1 {
+	if list, err := queue.List(t.Context(), s.Queue(), queue.Filter{Limit: 1000}); err != nil || len(list) != n-1 {
 		t.Errorf("got %d tasks, %v, want %d", len(list), err, n-1)
 	}
 	limit(1 << 30)

@@ -288,7 +288,7 @@ func TestCancelled(t *testing.T) {
 	if _, err := s.Queue().Enqueue(t.Context(), filler("2")); !errors.Is(err, queue.ErrUnavailable) {
 		t.Errorf("Enqueue after Close: got %v", err)
 	}
-	if _, err := s.Queue().List(t.Context(), queue.Filter{}); !errors.Is(err, queue.ErrUnavailable) {
+	if _, err := queue.List(t.Context(), s.Queue(), queue.Filter{}); !errors.Is(err, queue.ErrUnavailable) {
 		t.Errorf("List after Close: got %v", err)
 	}
 }

@@ -199,7 +199,7 @@ func overwritten(t *testing.T, path string, was []byte, accepted *sync.Map) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if list, err := s.Queue().List(t.Context(), queue.Filter{}); err != nil || len(list) != 0 {
+	if list, err := queue.List(t.Context(), s.Queue(), queue.Filter{}); err != nil || len(list) != 0 {
 		t.Errorf("the backup has no tasks; got %d, %v", len(list), err)
 	}
 }

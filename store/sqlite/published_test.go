@@ -48,7 +48,7 @@ func now() time.Time { return time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC) }
 func TestPublishedQueue(t *testing.T) {
 	t.Parallel()
 	s := open(t, published(t, "published_queue.sql"), now)
-	list, err := s.Queue().List(t.Context(), queue.Filter{})
+	list, err := queue.List(t.Context(), s.Queue(), queue.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,8 +98,8 @@ func TestPublishedGoesOn(t *testing.T) {
 		t.Errorf("RequeueStale: got %v, %v, want the claim and the lease", swept, err)
 	}
 	// Opening the file again finds no published data, and makes no changes.
-	before, _ := s.Queue().List(t.Context(), queue.Filter{})
-	after, err := open(t, path, now).Queue().List(t.Context(), queue.Filter{})
+	before, _ := queue.List(t.Context(), s.Queue(), queue.Filter{})
+	after, err := queue.List(t.Context(), open(t, path, now).Queue(), queue.Filter{})
 	if diff := cmp.Diff(before, after); diff != "" || err != nil {
 		t.Errorf("opened again: %v (-before +after):\n%s", err, diff)
 	}
@@ -118,7 +118,7 @@ func TestPublishedAgain(t *testing.T) {
 	if _, err := s.Queue().Inspect(t.Context(), "new"); err != nil {
 		t.Errorf("the new one: %v", err)
 	}
-	if list, err := s.Queue().List(t.Context(), queue.Filter{}); err != nil || len(list) != 13 {
+	if list, err := queue.List(t.Context(), s.Queue(), queue.Filter{}); err != nil || len(list) != 13 {
 		t.Errorf("got %d tasks, %v, want 13", len(list), err)
 	}
 }

@@ -119,7 +119,7 @@ func FuzzWebhook(f *testing.F) {
 				t.Errorf("signed %v: got %d: %s", signed, w.Code, w.Body)
 			}
 		}
-		list, err := q.List(t.Context(), queue.Filter{})
+		list, err := queue.List(t.Context(), q, queue.Filter{})
 		if err != nil || len(list) > 1 {
 			t.Fatalf("got %d tasks, %v", len(list), err)
 		}

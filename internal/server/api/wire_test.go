@@ -277,7 +277,7 @@ func (r *rig) answerText(t *testing.T, res *http.Response) string {
 // tasks lists the tasks in the queue.
 func (r *rig) tasks(t *testing.T) string {
 	t.Helper()
-	list, err := r.queue.List(t.Context(), queue.Filter{})
+	list, err := queue.List(t.Context(), r.queue, queue.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func (s *still) Stats(context.Context) (queue.Stats, error) {
 	return s.Stats_, nil
 }
 
-func (s *still) List(_ context.Context, f queue.Filter) ([]queue.Info, error) {
+func (s *still) list(_ context.Context, f queue.Filter) ([]queue.Info, error) {
 	if s.Fails {
 		return nil, queue.ErrUnavailable
 	}
@@ -71,7 +71,7 @@ func (s *still) List(_ context.Context, f queue.Filter) ([]queue.Info, error) {
 func (s *still) Search(ctx context.Context, f queue.Filter) (p queue.Page, err error) {
 	limit := f.Limit
 	f.Limit++
-	if p.Tasks, err = s.List(ctx, f); len(p.Tasks) > limit {
+	if p.Tasks, err = s.list(ctx, f); len(p.Tasks) > limit {
 		p.Tasks, p.Next = p.Tasks[:limit], p.Tasks[limit-1].Seq
 	}
 	return p, err

@@ -138,7 +138,7 @@ func (r *reader) count(ctx context.Context) (c counts, err error) {
 		return counts{}, err
 	}
 	if c.stats.Held > 0 {
-		if c.held, err = r.queue.List(ctx, queue.Filter{State: queue.Pending, Limit: maxHeld}); err != nil {
+		if c.held, err = queue.List(ctx, r.queue, queue.Filter{State: queue.Pending, Limit: maxHeld}); err != nil {
 			return counts{}, err
 		}
 	}
@@ -148,7 +148,7 @@ func (r *reader) count(ctx context.Context) (c counts, err error) {
 		if c.stats.States[state] == 0 {
 			continue
 		}
-		list, err := r.queue.List(ctx, queue.Filter{State: state, Limit: maxRecent})
+		list, err := queue.List(ctx, r.queue, queue.Filter{State: state, Limit: maxRecent})
 		if err != nil {
 			return counts{}, err
 		}

@@ -118,7 +118,7 @@ func tasks(t *testing.T, path string) (issues []int) {
 	}
 	defer q.Close()
 	for filter := (queue.Filter{Limit: 100}); ; {
-		list, err := q.Queue().List(t.Context(), filter)
+		list, err := queue.List(t.Context(), q.Queue(), filter)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -236,7 +236,7 @@ func take(t *testing.T, in *intake.Intake, q *recorder, text string) string {
 // checkFound checks that a filter matches a task.
 func checkFound(t *testing.T, q queue.Queue, id string, f queue.Filter) {
 	t.Helper()
-	list, err := q.List(t.Context(), f)
+	list, err := queue.List(t.Context(), q, f)
 	if err != nil || !slices.ContainsFunc(list, func(i queue.Info) bool { return i.ID == id }) {
 		t.Errorf("%+v: got %d tasks, %v, want %s", f, len(list), err, id)
 	}

@@ -129,7 +129,7 @@ func TestWebhookMemory(t *testing.T) { //nolint:paralleltest // measures memory
 	if got > most {
 		t.Errorf("they took %d MB of memory, want at most %d", got>>20, most>>20)
 	}
-	list, err := s.Queue().List(t.Context(), queue.Filter{})
+	list, err := queue.List(t.Context(), s.Queue(), queue.Filter{})
 	if err != nil || len(list) != deliveries {
 		t.Errorf("got %d tasks, %v", len(list), err)
 	}

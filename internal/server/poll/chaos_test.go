@@ -121,7 +121,7 @@ func (c *chaos) change(n int) {
 func (c *chaos) tasks(n int) []int64 {
 	c.Helper()
 	c.queue.Break(nil)
-	list, err := c.queue.List(c.Context(), queue.Filter{Repo: repo, Issue: n, Limit: 1000})
+	list, err := queue.List(c.Context(), c.queue, queue.Filter{Repo: repo, Issue: n, Limit: 1000})
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -17,7 +17,7 @@ const maxTasks = 20 // maximum number of tasks of an issue that are read, the ne
 
 // Tasks contains the methods of queue.Queue that a history calls.
 type Tasks interface {
-	List(ctx context.Context, f queue.Filter) ([]queue.Info, error)
+	Search(ctx context.Context, f queue.Filter) (queue.Page, error)
 	Inspect(ctx context.Context, id string) (queue.Details, error)
 }
 
@@ -43,7 +43,7 @@ type taskSnapshot struct {
 // newestTask returns the snapshot of an issue's newest task, or reports that a task is in
 // flight.
 func (h history) newestTask(ctx context.Context, issue int) (last taskSnapshot, inFlight bool, err error) {
-	list, err := h.tasks.List(ctx, queue.Filter{Repo: h.repo, Issue: issue, Limit: maxTasks})
+	list, err := queue.List(ctx, h.tasks, queue.Filter{Repo: h.repo, Issue: issue, Limit: maxTasks})
 	if err != nil {
 		return taskSnapshot{}, false, fmt.Errorf("look for tasks of issue %d: %w", issue, err)
 	}

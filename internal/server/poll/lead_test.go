@@ -111,7 +111,7 @@ func TestOneLeads(t *testing.T) {
 				}
 			}
 			return stop, func() int {
-				list, err := store.Queue().List(t.Context(), queue.Filter{Limit: 1000})
+				list, err := queue.List(t.Context(), store.Queue(), queue.Filter{Limit: 1000})
 				if err != nil {
 					t.Error(err)
 				}

@@ -318,7 +318,7 @@ var errKilled = errors.New("killed")
 // finish ends the tasks of an issue that are in flight.
 func (s *story) finish(n int, end func(queue.Info)) {
 	s.Helper()
-	list, err := s.queue.List(s.Context(), queue.Filter{Repo: repo, Issue: n})
+	list, err := queue.List(s.Context(), s.queue, queue.Filter{Repo: repo, Issue: n})
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -134,11 +134,6 @@ func (q *Queue) Backlog(ctx context.Context, n int) ([]queue.Backlog, error) {
 	return call(q, func() ([]queue.Backlog, error) { return q.Queue.Backlog(ctx, n) })
 }
 
-// List implements [queue.Queue].
-func (q *Queue) List(ctx context.Context, f queue.Filter) ([]queue.Info, error) {
-	return call(q, func() ([]queue.Info, error) { return q.Queue.List(ctx, f) })
-}
-
 // Search implements [queue.Queue].
 func (q *Queue) Search(ctx context.Context, f queue.Filter) (queue.Page, error) {
 	return call(q, func() (queue.Page, error) { return q.Queue.Search(ctx, f) })

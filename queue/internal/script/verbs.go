@@ -239,7 +239,7 @@ func list(c *call) (outcome, error) {
 	for _, i := range page.Tasks {
 		ids = append(ids, i.ID)
 	}
-	if again, failed := c.B.List(c.Context(), f); failed != nil || len(again) != len(page.Tasks) {
+	if again, failed := queue.List(c.Context(), c.B, f); failed != nil || len(again) != len(page.Tasks) {
 		c.Errorf("%s: List returns %d tasks, %v", c.text, len(again), failed)
 	}
 	next, err := c.task(page.Next, err)
@@ -266,7 +266,7 @@ func (c *call) task(seq int64, err error) (string, error) {
 	if err != nil || seq == 0 {
 		return "", err
 	}
-	list, err := c.B.List(c.Context(), queue.Filter{Before: seq + 1, Limit: 1})
+	list, err := queue.List(c.Context(), c.B, queue.Filter{Before: seq + 1, Limit: 1})
 	if err != nil || len(list) == 0 || list[0].Seq != seq {
 		return "", fmt.Errorf("no task has the number %d: %w", seq, err)
 	}

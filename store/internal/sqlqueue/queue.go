@@ -337,12 +337,6 @@ func (q *Queue) Backlog(ctx context.Context, n int) ([]queue.Backlog, error) {
 	return list, sqlstore.Wrap("list waiting tasks", err)
 }
 
-// List implements queue.Queue.
-func (q *Queue) List(ctx context.Context, f queue.Filter) ([]queue.Info, error) {
-	page, err := q.Search(ctx, f)
-	return page.Tasks, err
-}
-
 // Search implements queue.Queue.
 func (q *Queue) Search(ctx context.Context, f queue.Filter) (queue.Page, error) {
 	if !f.Texts() {

@@ -12,7 +12,7 @@
 //	requeue.go    RequeueStale, RequeueLeases, ExtendClaims
 //	retry.go      Retry, AskAgain, Cancel
 //	stats.go      Stats, Backlog
-//	list.go       List, Search, Count, Inspect
+//	list.go       Search, Count, Inspect
 //	purge.go      Purge
 //	pause.go      Pause, Resume, ListPauses, and the conditions of the statements that hand out tasks
 //

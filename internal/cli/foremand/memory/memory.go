@@ -58,7 +58,7 @@ func (s store) DeleteRecord(ctx context.Context, repo string, issue int) ([]stri
 		if issue == memory.Repository {
 			break // no task is about the repository
 		}
-		list, err := s.List(ctx, queue.Filter{Repo: repo, Issue: issue, State: state})
+		list, err := queue.List(ctx, s, queue.Filter{Repo: repo, Issue: issue, State: state})
 		if err != nil {
 			return nil, err
 		}

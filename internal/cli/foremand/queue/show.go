@@ -53,7 +53,7 @@ func runShow(ctx context.Context, o showOptions) error {
 		}
 		id := t.ID
 		if o.Newest {
-			list, err := q.List(ctx, queue.Filter{Limit: 1})
+			list, err := queue.List(ctx, q, queue.Filter{Limit: 1})
 			if err != nil {
 				return err
 			}

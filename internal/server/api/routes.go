@@ -29,6 +29,7 @@ type handlers struct {
 	agents    http.Handler // gets the sender by access.CallerOf
 	operators *operatorHandler
 	history   *historyHandler
+	record    *recordHandler
 	pauses    *pauseHandler
 	drain     *drainHandler
 	health    *healthHandler
@@ -49,6 +50,7 @@ func (h handlers) routes() map[string]route {
 		"GET /queue/history":               {access.Operators, h.history.series},
 		"GET /queue/export":                {access.Operators, h.history.export},
 		"GET /server/budget":               {access.Operators, h.operators.calls},
+		"GET /server/track-record":         {access.Operators, h.record.report},
 		"GET /server/pauses":               {access.Operators, h.pauses.list},
 		"POST /server/pause":               {access.Operators, h.pauses.pause},
 		"POST /server/resume":              {access.Operators, h.pauses.resume},

@@ -30,6 +30,7 @@ import (
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/loglimit"
 	"github.com/org/foreman-action/internal/server/request"
+	"github.com/org/foreman-action/internal/trackrecord"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/history"
@@ -80,6 +81,10 @@ type Options struct {
 	Budget func() budget.Report
 	// History is the history of the tasks, for operators. Nil: not found.
 	History history.Store
+	// TrackRecord returns what became of the actions in one of Repos, "owner/name", for operators. Nil: not
+	// found.
+	TrackRecord func(ctx context.Context, repo string) (trackrecord.Report, error)
+	Repos       []string
 	// Reload reads the configuration again, for operators, and returns the keys whose new values need
 	// a restart. Nil: not found.
 	Reload func(ctx context.Context) (unchanged []string, err error)
@@ -158,6 +163,7 @@ func New(o Options) (*Server, error) {
 		pauses:    &pauseHandler{o.Pauses, o.Configured, o.Observe, o.Log},
 		drain:     &drainHandler{o.Drainer, o.Observe, o.Log},
 		history:   &historyHandler{filter.Parser{GitHub: o.GitHub, Now: o.Now}, o.Queue, o.History, stopping, o.Log},
+		record:    &recordHandler{o.TrackRecord, o.Repos},
 		health:    &healthHandler{check: o.Health, drainer: o.Drainer, note: o.Note, now: o.Now, warnings: warnings, log: o.Log},
 		webhook:   webhook,
 		metrics:   o.Metrics,

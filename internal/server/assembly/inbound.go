@@ -1,6 +1,7 @@
 package assembly
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -52,8 +53,10 @@ func newAPI(o Options, c connections, l loops, in inbound, drainer *drain.Draine
 	if err != nil {
 		return nil, fmt.Errorf("server.trusted_proxies: %w", err)
 	}
+	_, repos := agents(s)
+	records := trackRecords{c.store, c.waiting.All, s.Runner.Policy, cmp.Or(address.Web(s.Identity.APIURL), "https://github.com"), o.Now}
 	attempts, names := access.NewAttempts(o.Now), Configured(s)
-	page, err := newDashboard(s, in, dashboard.Options{Attempts: attempts, Queue: c.queue, Pauses: c.store, Configured: names, Health: h.report, Waiting: c.waiting.All, Budget: c.limits.budget.Report, History: c.store.History(), Observe: c.meter.Observe, Now: o.Now, Log: logpart.Of(o.Log, logpart.Dashboard)})
+	page, err := newDashboard(s, in, dashboard.Options{TrackRecord: records.report, Repos: repos, Attempts: attempts, Queue: c.queue, Pauses: c.store, Configured: names, Health: h.report, Waiting: c.waiting.All, Budget: c.limits.budget.Report, History: c.store.History(), Observe: c.meter.Observe, Now: o.Now, Log: logpart.Of(o.Log, logpart.Dashboard)})
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +64,7 @@ func newAPI(o Options, c connections, l loops, in inbound, drainer *drain.Draine
 		Queue: c.queue, Pauses: c.store, Configured: names, Credentials: in.credentials, Attempts: attempts, Proxies: proxies, Agents: l.harness.Handler(), StopAgents: l.harness.Stop,
 		Take: take(l.harness), Label: c.account.changed, WebhookSecrets: s.Server.WebhookSecrets, SpoolDir: o.Databases.Folder(),
 		Health: h.check, Note: h.leases, GitHub: address.Web(s.Identity.APIURL), Budget: c.limits.budget.Report, Reload: o.Reload, Drainer: drainer, Metrics: c.meter.Metrics(), Middleware: c.meter.Handler, Dashboard: page, Observe: c.meter.Observe, Now: o.Now, Log: logpart.Of(o.Log, logpart.API),
-		History: c.store.History(),
+		History: c.store.History(), TrackRecord: records.report, Repos: repos,
 	})
 }
 

@@ -32,6 +32,7 @@ import (
 	"github.com/org/foreman-action/internal/server/loglimit"
 	"github.com/org/foreman-action/internal/server/proposals"
 	api "github.com/org/foreman-action/internal/server/response"
+	"github.com/org/foreman-action/internal/trackrecord"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/history"
@@ -66,6 +67,10 @@ type Options struct {
 	Waiting func(ctx context.Context) ([]proposals.Waiting, error)
 	// History is the history of the tasks; nil: there is no page of it.
 	History history.Store
+	// TrackRecord returns what became of the actions in one of Repos, "owner/name". Nil: there is no page of
+	// it.
+	TrackRecord func(ctx context.Context, repo string) (trackrecord.Report, error)
+	Repos       []string
 	// Budget returns the calls to GitHub. Nil: GitHub is never called.
 	Budget func() budget.Report
 	// GitHub is the address of GitHub's web pages; empty: https://github.com. If it does not begin
@@ -89,7 +94,9 @@ type Dashboard struct {
 	filter   filter.Parser
 	mux      *http.ServeMux
 	origins  *http.CrossOriginProtection
-	history  history.Store // nil: none
+	history  history.Store                                                      // nil: none
+	record   func(ctx context.Context, repo string) (trackrecord.Report, error) // nil: none
+	repos    []string                                                           // of record
 	observe  observe.Func
 	log      *slog.Logger
 }
@@ -136,6 +143,7 @@ func New(o Options) (*Dashboard, error) {
 		observe:  o.Observe, log: o.Log,
 	}
 	d.history, d.renderer.history = o.History, o.History != nil
+	d.record, d.repos, d.renderer.record = o.TrackRecord, o.Repos, o.TrackRecord != nil && len(o.Repos) > 0
 	d.contents.reader.waiting, d.contents.reader.log, d.contents.reader.budget = o.Waiting, o.Log, o.Budget
 	d.live = &live{queue: o.Queue, auth: d.auth, contents: d.contents, filter: d.filter, every: o.Every, log: o.Log, permits: make(chan struct{}, maxStreams)}
 	for pattern, serve := range map[string]http.HandlerFunc{
@@ -143,6 +151,7 @@ func New(o Options) (*Dashboard, error) {
 		"GET /tasks/{id}":            d.task,
 		"GET /events":                d.live.ServeHTTP,
 		"GET /history":               d.past,
+		"GET /track-record":          d.trackRecord,
 		"POST /tasks/{id}/retry":     d.change(bulk.Retry, "retried"),
 		"POST /tasks/{id}/ask-again": d.change(bulk.AskAgain, "asked"),
 		"POST /tasks/{id}/cancel":    d.change(bulk.Cancel, "cancelled"),

@@ -33,6 +33,7 @@ type renderer struct {
 	readOnly bool   // there are no operators
 	shadow   bool   // nothing is written to GitHub
 	history  bool   // there is a page of the history
+	record   bool   // there is a page of the track record
 	log      *slog.Logger
 }
 
@@ -71,6 +72,7 @@ type login struct{ From string } // the page to return to
 type response struct {
 	content
 	History *trend.Page // nil: not this page
+	Record  *recordPage // nil: not this page
 	Status  int
 	Visitor visitor
 	Problem string // empty: none
@@ -89,12 +91,13 @@ type frame struct {
 	Live     string // the address of the stream of changes; empty: none
 	Home     bool
 	Past     bool // there is a page of the history
+	Records  bool // there is a page of the track record
 }
 
 // show sends a page.
 func (p *renderer) show(w http.ResponseWriter, r *http.Request, res response) {
 	f := frame{
-		response: res, Title: title(res), Operator: word(res.Visitor.operator), ReadOnly: p.readOnly, Shadow: p.shadow, Home: res.Overview != nil, Past: p.history,
+		response: res, Title: title(res), Operator: word(res.Visitor.operator), ReadOnly: p.readOnly, Shadow: p.shadow, Home: res.Overview != nil, Past: p.history, Records: p.record,
 	}
 	version, err := res.version()
 	if err != nil {
@@ -136,6 +139,8 @@ func title(res response) string {
 		return res.Bulk.Title
 	case res.History != nil:
 		return "History"
+	case res.Record != nil:
+		return "Track record of " + res.Record.Repo
 	case res.Overview != nil:
 		return "Queue"
 	}

@@ -43,7 +43,7 @@ type recordRow struct {
 	Class   string    // of State, for its colour
 	Since   time.Time // of State; zero: since the beginning
 	Why     string    // why the permission was lost last; empty: never
-	Lost    time.Time // when
+	Lost    time.Time // when, if it is not Since; else zero
 	Before  string    // the outcomes of earlier periods; empty: none
 	Right   string    // such as "18 of 20"
 	Bound   string
@@ -89,6 +89,9 @@ func newRecordRow(repo string, p trackrecord.Pair, l links) recordRow {
 		Source: word(p.Source), Earlier: p.Earlier, Action: strings.TrimSpace(word(p.Action) + " " + word(p.Value)), State: word(p.State), Since: p.Since,
 		Why: line(p.Why, maxTitle), Lost: p.Lost, Right: fmt.Sprintf("%d of %d", p.Right, p.Judged), Bound: share(p.Bound),
 		Undone: p.Undone, Rejected: p.Rejected, Expired: p.Expired, Unjudged: p.Unjudged,
+	}
+	if row.Lost.Equal(row.Since) {
+		row.Lost = time.Time{}
 	}
 	switch p.State {
 	case trackrecord.Applied, trackrecord.Trusted:

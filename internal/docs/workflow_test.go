@@ -22,11 +22,23 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
+// A trigger is one of the events that start a workflow. A schedule has none of its fields.
+type trigger struct{ Types []string }
+
+// UnmarshalYAML reads the types of an event.
+func (t *trigger) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		return nil
+	}
+	var fields struct{ Types []string }
+	err := n.Decode(&fields)
+	t.Types = fields.Types
+	return err
+}
+
 // A workflow contains the parts of a workflow file that affect a run for a new issue.
 type workflow struct {
-	On map[string]struct {
-		Types []string
-	}
+	On map[string]trigger
 	Permissions map[string]string
 	Jobs        map[string]struct {
 		Steps []struct {

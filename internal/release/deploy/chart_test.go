@@ -229,7 +229,7 @@ func TestChartRefuses(t *testing.T) {
 		values map[string]any
 		want   string
 	}{
-		{"a drain without an operator", map[string]any{"drainSeconds": 60}, "set config.server.operators"},
+		{"a drain without an operator", map[string]any{"drainSeconds": 60, "config": config("server", map[string]any{"operators": []any{}})}, "set config.server.operators"},
 		{"several servers on SQLite", map[string]any{"replicaCount": 2}, "several replicas share a queue in PostgreSQL only"},
 		{"PostgreSQL without its address", map[string]any{"postgres": map[string]any{"enabled": true}}, "postgres.existingSecret: name the Secret"},
 		{"an unknown value", map[string]any{"replicas": 2}, "replicas"},

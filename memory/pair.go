@@ -200,7 +200,7 @@ func (p Pair) Proof() (judged, right int) {
 func (p Pair) Explain(t Threshold) string {
 	judged, right := p.Proof()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %d kept, bound %.2f", right, judged, wilson.Bound(right, judged))
+	fmt.Fprintf(&b, "%d of %d kept, bound %s", right, judged, wilson.Text(wilson.Bound(right, judged), t.Bound))
 	if p.Start.Judged > 0 {
 		fmt.Fprintf(&b, " (%d of %d by replay)", p.Start.Right, p.Start.Judged)
 	}

@@ -38,7 +38,7 @@ func (t *trigger) UnmarshalYAML(n *yaml.Node) error {
 
 // A workflow contains the parts of a workflow file that affect a run for a new issue.
 type workflow struct {
-	On map[string]trigger
+	On          map[string]trigger
 	Permissions map[string]string
 	Jobs        map[string]struct {
 		Steps []struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/htmlpage"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/wilson"
 )
 
 // Text returns the report as text for a terminal.
@@ -151,17 +152,18 @@ func (s Shadow) figures() []string {
 	if s.Ready {
 		state = "ready"
 	}
-	return []string{state, strconv.Itoa(s.Kept), strconv.Itoa(s.Judged), fmt.Sprintf("%.2f", floor(s.Bound)), strconv.Itoa(s.Unjudged)}
+	return []string{state, strconv.Itoa(s.Kept), strconv.Itoa(s.Judged), wilson.Text(s.Bound, 1), strconv.Itoa(s.Unjudged)}
 }
 
 // figures returns the cells of a pair from the third column on. They contain no untrusted text.
 func (p Pair) figures() []string {
-	needs := "-"
+	needs, bound := "-", 1.0
 	if p.Needs != nil {
+		bound = p.Needs.Bound
 		needs = fmt.Sprintf("%.2f of %d", p.Needs.Bound, p.Needs.Of)
 	}
 	return []string{
-		cmp.Or(p.State, "-"), strconv.Itoa(p.Right), strconv.Itoa(p.Judged), fmt.Sprintf("%.2f", floor(p.Bound)), needs,
+		cmp.Or(p.State, "-"), strconv.Itoa(p.Right), strconv.Itoa(p.Judged), wilson.Text(p.Bound, bound), needs,
 		strconv.Itoa(p.Undone), strconv.Itoa(p.Rejected), strconv.Itoa(p.Expired), strconv.Itoa(p.Unjudged),
 	}
 }
@@ -200,7 +202,7 @@ func (r Report) details() []detail {
 			if p.State == Applied {
 				now = "lost its permission on " + day(p.Lost)
 			}
-			list = append(list, detail{About: what, Text: fmt.Sprintf("%s: %s; before that %d of %d were right (bound %.2f)", now, p.Why, p.BeforeRight, p.BeforeJudged, floor(p.BeforeBound))})
+			list = append(list, detail{About: what, Text: fmt.Sprintf("%s: %s; before that %d of %d were right (bound %.2f)", now, p.Why, p.BeforeRight, p.BeforeJudged, p.BeforeBound)})
 		}
 		if len(p.UndoneOn) > 0 {
 			list = append(list, detail{About: what, Text: "last undone or rejected on", Issues: p.UndoneOn})
@@ -247,6 +249,3 @@ func many(n int, thing string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
-
-// floor returns a share with two digits after the point, rounded down.
-func floor(share float64) float64 { return float64(int(share*100)) / 100 }

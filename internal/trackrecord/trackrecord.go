@@ -6,10 +6,10 @@ package trackrecord
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/order"
 	"github.com/org/foreman-action/internal/wilson"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/policy"
@@ -151,10 +151,10 @@ func New(o *memory.Outcomes, opt Options) Report {
 			r.Shadow = append(r.Shadow, shadowOf(p, opt))
 		}
 	}
-	slices.SortStableFunc(r.Pairs, func(a, b Pair) int {
+	order.Stable(r.Pairs, func(a, b Pair) int {
 		return cmp.Or(a.compare(b), b.at.Compare(a.at))
 	})
-	slices.SortStableFunc(r.Shadow, func(a, b Shadow) int {
+	order.Stable(r.Shadow, func(a, b Shadow) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Action, b.Action), cmp.Compare(a.Value, b.Value))
 	})
 	if len(r.Pairs)+len(r.Shadow) == 0 && !r.Since.IsZero() {
@@ -187,7 +187,7 @@ func earlier(opt Options) []Shadow {
 		}
 		list = append(list, s)
 	}
-	slices.SortFunc(list, func(a, b Shadow) int { return cmp.Compare(a.Source, b.Source) })
+	order.Stable(list, func(a, b Shadow) int { return cmp.Compare(a.Source, b.Source) })
 	return list
 }
 
@@ -200,6 +200,9 @@ func shadowOf(p memory.Pair, opt Options) Shadow {
 	out.Source, out.Digest = sourceOf(p.Source, p.Name)
 	return out
 }
+
+// artifact is the memory to which each job of the repository can write. Its records do not prove closes and locks.
+const artifact = "artifact"
 
 func pairOf(p memory.Pair, opt Options) Pair {
 	judged, right := p.Proof()
@@ -221,6 +224,9 @@ func pairOf(p memory.Pair, opt Options) Pair {
 	}
 	t := opt.Policy.Threshold(p.Action)
 	out.State, out.Needs = StateOf(opt.Policy, p), &Needs{t.Bound, t.Of}
+	if out.State == Applied && opt.Memory == artifact && policy.IsGrave(p.Action) {
+		out.State = Proposed
+	}
 	switch out.State {
 	case Applied:
 		out.Since = p.Granted

@@ -21,6 +21,21 @@ func TestBound(t *testing.T) {
 	}
 }
 
+func TestText(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		bound, needed float64
+		want          string
+	}{
+		{wilson.Bound(18, 18), 0.85, "0.87"}, {wilson.Bound(26, 27), 0.85, "0.849"}, {wilson.Bound(27, 28), 0.85, "0.85"},
+		{0, 0.85, "0.00"}, {0.849999, 0.85, "0.849"}, {0.8449, 0.85, "0.84"}, {0.9489, 1, "0.95"}, {0.998, 0.999, "0.998"},
+	} {
+		if got := wilson.Text(tt.bound, tt.needed); got != tt.want {
+			t.Errorf("%v of %v: got %s, want %s", tt.bound, tt.needed, got, tt.want)
+		}
+	}
+}
+
 // TestFlawless compares each result with the bounds around it.
 func TestFlawless(t *testing.T) {
 	t.Parallel()

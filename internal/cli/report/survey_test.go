@@ -24,7 +24,7 @@ func TestSurveyTable(t *testing.T) {
 	var b strings.Builder
 	surveyTable(&b, Result{Survey: &s, Web: "https://github.com", Policy: policy.Policy{Earned: true}})
 	got := b.String()
-	if want := "| rule &lt;crash&gt; | add\\_label bug | proposed | 3 | 3 | 0.52 | 0.85 of 20 |"; !strings.Contains(got, want) {
+	if want := "| rule &lt;crash&gt; | add\\_label bug | proposed | 3 | 3 | 0.53 | 0.85 of 20 |"; !strings.Contains(got, want) {
 		t.Errorf("the table of the outcomes lacks %s", want)
 	}
 	if lines := strings.Count(got, "\n| #"); lines != maxRows || !strings.Contains(got, "5 more are in the log.") || !strings.Contains(got, "On 1 of the issues") {

@@ -157,15 +157,26 @@ func (s Shadow) figures() []string {
 
 // figures returns the cells of a pair from the third column on. They contain no untrusted text.
 func (p Pair) figures() []string {
-	needs, bound := "-", 1.0
-	if p.Needs != nil {
-		bound = p.Needs.Bound
-		needs = fmt.Sprintf("%.2f of %d", p.Needs.Bound, p.Needs.Of)
-	}
 	return []string{
-		cmp.Or(p.State, "-"), strconv.Itoa(p.Right), strconv.Itoa(p.Judged), wilson.Text(p.Bound, bound), needs,
+		cmp.Or(p.State, "-"), strconv.Itoa(p.Right), strconv.Itoa(p.Judged), p.BoundText(), cmp.Or(p.NeedsText(), "-"),
 		strconv.Itoa(p.Undone), strconv.Itoa(p.Rejected), strconv.Itoa(p.Expired), strconv.Itoa(p.Unjudged),
 	}
+}
+
+// BoundText returns the bound for people. It never looks like enough if it is not.
+func (p Pair) BoundText() string {
+	if p.Needs == nil {
+		return wilson.Text(p.Bound, 1)
+	}
+	return wilson.Text(p.Bound, p.Needs.Bound)
+}
+
+// NeedsText returns the proof that the policy demands, such as "0.85 of 20"; empty: none.
+func (p Pair) NeedsText() string {
+	if p.Needs == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.2f of %d", p.Needs.Bound, p.Needs.Of)
 }
 
 // A detail is a sentence below the table: what a part of it is about, the sentence, and the issues that it ends

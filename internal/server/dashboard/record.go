@@ -87,7 +87,7 @@ func newRecordPage(r trackrecord.Report, repos []string, l links) *recordPage {
 func newRecordRow(repo string, p trackrecord.Pair, l links) recordRow {
 	row := recordRow{
 		Source: word(p.Source), Earlier: p.Earlier, Action: strings.TrimSpace(word(p.Action) + " " + word(p.Value)), State: word(p.State), Since: p.Since,
-		Why: line(p.Why, maxTitle), Lost: p.Lost, Right: fmt.Sprintf("%d of %d", p.Right, p.Judged), Bound: share(p.Bound),
+		Why: line(p.Why, maxTitle), Lost: p.Lost, Right: fmt.Sprintf("%d of %d", p.Right, p.Judged), Bound: p.BoundText(), Needs: p.NeedsText(),
 		Undone: p.Undone, Rejected: p.Rejected, Expired: p.Expired, Unjudged: p.Unjudged,
 	}
 	if row.Lost.Equal(row.Since) {
@@ -101,9 +101,6 @@ func newRecordRow(repo string, p trackrecord.Pair, l links) recordRow {
 	case trackrecord.Distrusted:
 		row.Class = "failed"
 	}
-	if p.Needs != nil {
-		row.Needs = share(p.Needs.Bound) + " of " + strconv.Itoa(p.Needs.Of)
-	}
 	if p.BeforeJudged > 0 {
 		row.Before = fmt.Sprintf("%d of %d", p.BeforeRight, p.BeforeJudged)
 	}
@@ -112,9 +109,6 @@ func newRecordRow(repo string, p trackrecord.Pair, l links) recordRow {
 	}
 	return row
 }
-
-// share formats a share with two digits after the point, rounded down.
-func share(f float64) string { return strconv.FormatFloat(float64(int(f*100+1e-9))/100, 'f', 2, 64) }
 
 func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 

@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/harness/observe"
 	"github.com/org/foreman-action/memory"
 )
 
@@ -54,7 +57,7 @@ func TestTrackRecords(t *testing.T) {
 	})
 }
 
-// TestPermissionLost lets the undoing of a label end the permission of an agent: the log says so.
+// TestPermissionLost lets the undoing of a label end the permission of an agent: the log and the metrics say so.
 func TestPermissionLost(t *testing.T) {
 	t.Parallel()
 	propose(t, "policy: {automation: full}\n", func(p *proposing) {
@@ -78,13 +81,29 @@ func TestPermissionLost(t *testing.T) {
 		c := *p.options.Config
 		c.Policy.Earned = true
 		p.options.Config = &c
+		var seen []observe.Observation
+		p.options.Observe = func(o observe.Observation) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if o.Event == observe.ActionsJudged || o.Event == observe.PermissionChanged {
+				seen = append(seen, o)
+			}
+		}
 		p.restart()
 		time.Sleep(time.Hour)
 		p.gh.Repo(repo).UnlabelAs("mona", 7, "docs")
 		p.deliver("issues", "unlabeled", "mona", 7, map[string]any{"label": map[string]any{"name": "docs"}})
-		const want = `level=WARN msg="permission lost; the actions are proposed again" part=executor repo=octo/hello issue=7 source=agent:labeller rule="" action=add_label value=docs why="people undid or rejected 4 of the last 10"`
+		const want = `level=WARN msg="permission lost: the action is proposed to people again" part=executor repo=octo/hello issue=7 source=agent:labeller rule="" action=add_label value=docs since=2000-01-01T02:00:00.000Z why="people undid or rejected 4 of the last 10"`
 		if got := fmt.Sprint(p.log); !strings.Contains(got, want) {
 			t.Errorf("got\n%s", got)
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if diff := cmp.Diff([]observe.Observation{
+			{Event: observe.ActionsJudged, Status: "undone", Repo: repo, N: 1}, {Event: observe.ActionsJudged, Status: "other", Repo: repo},
+			{Event: observe.PermissionChanged, Status: "lost", Repo: repo, N: 1},
+		}, seen); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
 }

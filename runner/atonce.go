@@ -38,6 +38,7 @@ func (a *recorder) countAnswers(ctx context.Context, rep *Report, answers propos
 	defer cancel()
 	n, err := judge.Counter{Repo: a.d.FullRepo(), Store: a.o.Memory.Agenda, Threshold: a.thresholds(ctx, a.d.Repo, a.warn), Reset: a.resetAt}.Count(ctx, list, time.Time{})
 	a.uncounted(ctx, errors.Join(n.Broken, err))
+	rep.Judged, rep.Undone = n.Judged, n.Undone
 	if a.c.Policy.Earned {
 		rep.Changes = n.Changes
 	}

@@ -58,6 +58,10 @@ type Report struct {
 	// Why explains the rules part by part. It is nil if Options.Explain is false, or if there are
 	// more than 100 rules. It needs no additional look-ups.
 	Why []rules.RuleWhy `json:"-"`
+	// Judged is the number of earlier actions whose outcome the event made known, because a person undid or answered
+	// them. Undone is the part of them that people undid or rejected.
+	Judged int `json:"-"`
+	Undone int `json:"-"`
 	// Changes are the permissions that pairs of the track records lost or got because a person answered; nil if the policy
 	// does not demand that permissions are earned. Warnings has a line for each that was lost.
 	Changes []memory.PermissionChange `json:"-"`

@@ -17,6 +17,7 @@ import (
 	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/server/decision"
+	"github.com/org/foreman-action/internal/server/outcomes"
 	"github.com/org/foreman-action/internal/server/supervisor"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/protocol"
@@ -343,14 +344,7 @@ func (a *attempt) settle(ctx context.Context, rep runner.Report, err error) {
 	}
 	d.log(ctx, o.Log, "status", d.status, "task", dec.ID, "repo", dec.Repo, "issue", dec.Issue,
 		"decision", string(rep.Decision), "executed", rep.Executed, "reason", cmp.Or(d.reason, sanitize.Line(firstLine(rep.Reason))), "wait", d.wait, "took", took)
-	for _, c := range rep.Changes {
-		args := []any{"repo", dec.Repo, "issue", dec.Issue, "source", c.Source, "rule", c.Name, "action", c.Action, "value", c.Value, "why", c.Why}
-		if c.Granted {
-			o.Log.InfoContext(ctx, "permission earned; the actions are carried out", args...)
-		} else {
-			o.Log.WarnContext(ctx, "permission lost; the actions are proposed again", args...)
-		}
-	}
+	outcomes.Summary{Repo: dec.Repo, Judged: rep.Judged, Undone: rep.Undone, Changes: rep.Changes}.Report(ctx, o.Log, o.Observe, "issue", dec.Issue)
 	seen := observe.Observation{Event: observe.ApplyAttempted, Status: d.status, Agent: dec.Agent, Repo: dec.Repo, N: 1, Took: took}
 	o.Observe.Report(seen)
 	if err == nil || d.status == statusLost {

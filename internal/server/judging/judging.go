@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/harness/observe"
+	"github.com/org/foreman-action/internal/server/outcomes"
 	"github.com/org/foreman-action/internal/server/supervisor"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
@@ -233,18 +234,9 @@ func (j *Judger) pass(ctx context.Context, i int) (again time.Duration, err erro
 func (j *Judger) report(ctx context.Context, repo string, got runner.Judgment) {
 	if got.Judged > 0 {
 		j.o.Log.InfoContext(ctx, "judged what became of actions", "repo", repo, "judged", got.Judged, "undone", got.Undone, "waiting", got.Waiting)
-		j.o.Observe.Report(observe.Observation{Event: observe.ActionsJudged, Status: "undone", Repo: repo, N: got.Undone})
-		j.o.Observe.Report(observe.Observation{Event: observe.ActionsJudged, Status: "other", Repo: repo, N: got.Judged - got.Undone})
 	}
+	outcomes.Summary{Repo: repo, Judged: got.Judged, Undone: got.Undone, Changes: got.Changes}.Report(ctx, j.o.Log, j.o.Observe)
 	j.o.Observe.Report(observe.Observation{Event: observe.JudgingWaits, Repo: repo, N: got.Waiting})
-	for _, c := range got.Changes {
-		log, status, text := j.o.Log.WarnContext, "lost", "permission lost: the action is proposed to people again"
-		if c.Granted {
-			log, status, text = j.o.Log.InfoContext, "granted", "permission earned: the action is carried out from now on"
-		}
-		log(ctx, text, "repo", repo, "source", c.Source, "rule", c.Name, "action", c.Action, "value", c.Value, "since", c.At, "why", c.Why)
-		j.o.Observe.Report(observe.Observation{Event: observe.PermissionChanged, Status: status, Repo: repo, N: 1})
-	}
 }
 
 // failed records a failure, and returns the time until the next pass.

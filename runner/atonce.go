@@ -40,10 +40,10 @@ func (a *recorder) countAnswers(ctx context.Context, rep *Report, answers propos
 	a.uncounted(ctx, errors.Join(n.Broken, err))
 	rep.Judged, rep.Undone = n.Judged, n.Undone
 	if a.c.Policy.Earned {
-		rep.Changes = n.Changes
+		rep.Changes = a.permissions().Effective(n.Changes)
 	}
 	for _, c := range rep.Changes {
-		if !c.Granted && !a.c.Policy.Trusted(policySource(c.Source, c.Name), c.Action, c.Value) {
+		if !c.Granted {
 			rep.warnf("%s", lost(c))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -63,5 +64,40 @@ rules:
 	}
 	if pair := r.Outcomes.Pairs[0]; pair.Before.Accepted != 20 || pair.Before.Undone != 4 || pair.Name != "crash" {
 		t.Errorf("got %+v", pair)
+	}
+}
+
+// TestChangesWithoutEffect accepts the sixtieth lock, whose permission is announced only if it has an effect.
+func TestChangesWithoutEffect(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		earn   policy.Earn
+		shared bool
+		want   int
+	}{
+		{policy.Earn{}, false, 1},
+		{policy.Earn{}, true, 0},
+		{policy.Earn{Distrust: []string{"heated"}}, false, 0},
+		{policy.Earn{Trust: []string{"heated"}}, false, 0},
+	} {
+		p := newProposalStory(t, `
+policy: {automation: earned}
+rules:
+  - {id: heated, on: issues.opened, then: [{lock: too heated}]}
+`)
+		p.o.Memory.Shared = tt.shared
+		p.tell("opened")
+		p.tell("earn heated lock " + strings.Repeat("k", 59))
+		changed := *p.o.Config
+		changed.Policy.Earn = tt.earn
+		p.o.Config = &changed
+		p.tell("comment mona /foreman accept 1")
+		if got := p.last.Changes; len(got) != tt.want || tt.want == 1 && !got[0].Granted {
+			t.Errorf("%+v, shared %v: got %+v, want %d", tt.earn, tt.shared, got, tt.want)
+		}
+		r, err := p.o.Memory.Store.Load(t.Context(), repoName, memory.Repository)
+		if err != nil || len(r.Outcomes.Pairs) != 1 || r.Outcomes.Pairs[0].Granted.IsZero() {
+			t.Errorf("got %+v, %v", r.Outcomes, err)
+		}
 	}
 }

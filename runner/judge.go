@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/permission"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/runner/internal/judge"
@@ -16,8 +17,8 @@ type Judgment struct {
 	Judged  int // actions whose outcome became known, with those that shadow mode only planned
 	Undone  int // those of them that people undid or rejected; without those of shadow mode
 	Waiting int // issues with actions that may be old enough, which are left for the next time
-	// Changes are the permissions that pairs got or lost; nil if the policy does not demand that permissions
-	// are earned.
+	// Changes are the permissions that pairs got or lost, without those that change nothing, because the policy or the
+	// kind of memory decides; nil if the policy does not demand that permissions are earned.
 	Changes []memory.PermissionChange
 	// Outcomes are those of the repository afterwards; nil: there are none, or they could not be read.
 	Outcomes *memory.Outcomes
@@ -52,7 +53,7 @@ func (s setup) judge(ctx context.Context, repo triage.Repo, stop func() bool, wa
 	}.Run(ctx)
 	j := Judgment{Judged: sum.Judged, Undone: sum.Undone, Waiting: sum.Waiting, Outcomes: sum.Outcomes, Scores: sum.Scores}
 	if s.c.Policy.Earned {
-		j.Changes = sum.Changes
+		j.Changes = s.permissions().Effective(sum.Changes)
 	}
 	return j, err
 }
@@ -65,8 +66,12 @@ func (s setup) counts() bool {
 
 // threshold returns the proof that a pair needs, without the result of a replay.
 func (s setup) threshold(k memory.PairKey) memory.Threshold {
-	t := s.c.Policy.Threshold(k.Action)
-	return memory.Threshold{Bound: t.Bound, Of: t.Of}
+	return s.permissions().Threshold(k.Action)
+}
+
+// permissions returns the rules by which a pair is carried out or proposed.
+func (s setup) permissions() permission.Rules {
+	return permission.Rules{Policy: s.c.Policy, Shared: s.o.Memory.Shared}
 }
 
 func (s setup) resetAt(k memory.PairKey, rule string) time.Time {
@@ -79,26 +84,24 @@ func policySource(source, rule string) string { return policy.SourceOf(source, r
 // earned returns the function for [plan.Input.Earned]. It reads the record of the repository when the first
 // action needs it. A record that cannot be read permits no action.
 func (a attempt) earned(ctx context.Context) func(from triage.Source, k memory.PairKey) (ok bool, why string) {
-	p := a.c.Policy
+	rules := a.permissions()
 	return func(from triage.Source, k memory.PairKey) (bool, string) {
-		name := policySource(k.Source, from.ID())
-		switch {
-		case p.Distrusted(name, k.Action, k.Value):
-			return false, "policy.earn.distrust lists it"
-		case p.Trusted(name, k.Action, k.Value):
-			return true, ""
-		case !judge.Judged(k.Action):
+		if state, why, ok := rules.Fixed(k, from.ID()); ok {
+			return state == permission.Trusted, why
+		}
+		if !judge.Judged(k.Action) {
 			return false, k.Action + " is never judged; policy.earn.trust can list it"
-		case a.o.Memory.Shared && policy.IsGrave(k.Action):
-			return false, k.Action + " is not earned by records that each job of the repository can write, as in artifacts; policy.earn.trust can list it"
 		}
 		o, why := a.reads.outcomes(ctx)
 		if why != "" {
 			return false, why
 		}
-		o.Reset(k, p.ResetAt(name))
-		pair, _ := o.Pair(k)
-		t := a.threshold(k)
-		return pair.Earned(t), pair.Explain(t)
+		pair, known := o.Pair(k)
+		if !known {
+			pair.PairKey = k
+		}
+		pair.Name = from.ID()
+		state, why := rules.State(pair)
+		return state == permission.Applied, why
 	}
 }

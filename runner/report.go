@@ -62,8 +62,8 @@ type Report struct {
 	// them. Undone is the part of them that people undid or rejected.
 	Judged int `json:"-"`
 	Undone int `json:"-"`
-	// Changes are the permissions that pairs of the track records lost or got because a person answered; nil if the policy
-	// does not demand that permissions are earned. Warnings has a line for each that was lost.
+	// Changes are the permissions that pairs of the track records lost or got because a person answered,
+	// as in [Judgment]. Warnings has a line for each that was lost.
 	Changes []memory.PermissionChange `json:"-"`
 	// Warnings are for maintainers; they did not stop the run.
 	Warnings []string `json:"warnings"`

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/order"
+	"github.com/org/foreman-action/internal/permission"
 	"github.com/org/foreman-action/internal/wilson"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/policy"
-	"github.com/org/foreman-action/protocol"
 )
 
 // A Report is the track record of all pairs. Its JSON is stable: new versions only add fields.
@@ -43,12 +43,12 @@ type Waiting struct {
 	ProposedOn []int `json:"proposed_on,omitempty"`
 }
 
-// The states of a pair.
+// The states of a pair; see package permission.
 const (
-	Applied    = "applied"    // it has earned the permission
-	Proposed   = "proposed"   // it has not, or lost it
-	Trusted    = "trusted"    // the policy applies it whatever the record contains
-	Distrusted = "distrusted" // the policy proposes it whatever the record contains
+	Applied    = permission.Applied
+	Proposed   = permission.Proposed
+	Trusted    = permission.Trusted
+	Distrusted = permission.Distrusted
 )
 
 // A Pair is the track record of one kind of action of one source.
@@ -126,6 +126,7 @@ type Options struct {
 	Since time.Time
 	// Policy gives the pairs their states, if permissions are earned, and the proof that shadow mode needs.
 	Policy  policy.Policy
+	Shared  bool     // other programs can write the memory, as artifacts; see [permission.Rules]
 	Waiting *Waiting // nil: unknown
 	// Scores are those that an earlier version counted; nil: there are none.
 	Scores *memory.Scores
@@ -195,14 +196,16 @@ func shadowOf(p memory.Pair, opt Options) Shadow {
 	judged, right := p.Shadow.Judged()
 	out := Shadow{
 		Action: p.Action, Value: p.Value, Since: p.Shadow.Since, Judged: judged, Kept: p.Shadow.Kept, Undone: p.Shadow.Undone, Unjudged: p.Shadow.Unjudged,
-		Bound: round(wilson.Bound(right, judged)), Last: p.Shadow.Last, Ready: p.Shadow.Ready(threshold(opt.Policy, p.Action)),
+		Bound: round(wilson.Bound(right, judged)), Last: p.Shadow.Last, Ready: p.Shadow.Ready(opt.permissions().Threshold(p.Action)),
 	}
 	out.Source, out.Digest = sourceOf(p.Source, p.Name)
 	return out
 }
 
-// artifact is the memory to which each job of the repository can write. Its records do not prove closes and locks.
-const artifact = "artifact"
+// permissions returns the rules that give a pair its state.
+func (o Options) permissions() permission.Rules {
+	return permission.Rules{Policy: o.Policy, Shared: o.Shared}
+}
 
 func pairOf(p memory.Pair, opt Options) Pair {
 	judged, right := p.Proof()
@@ -222,11 +225,9 @@ func pairOf(p memory.Pair, opt Options) Pair {
 	if !opt.Policy.Earned {
 		return out
 	}
-	t := opt.Policy.Threshold(p.Action)
-	out.State, out.Needs = StateOf(opt.Policy, p), &Needs{t.Bound, t.Of}
-	if out.State == Applied && opt.Memory == artifact && policy.IsGrave(p.Action) {
-		out.State = Proposed
-	}
+	t := opt.permissions().Threshold(p.Action)
+	out.State, _ = opt.permissions().State(p)
+	out.Needs = &Needs{t.Bound, t.Of}
 	switch out.State {
 	case Applied:
 		out.Since = p.Granted
@@ -234,28 +235,6 @@ func pairOf(p memory.Pair, opt Options) Pair {
 		out.Since = p.Lost
 	}
 	return out
-}
-
-// StateOf returns the state of a pair by a policy under which permissions are earned.
-func StateOf(p policy.Policy, pair memory.Pair) string {
-	source := policy.SourceOf(pair.Source, pair.Name)
-	switch {
-	// What the policy proposes in spite of the greatest confidence cannot be earned.
-	case p.Distrusted(source, pair.Action, pair.Value), p.Proposes(pair.Action, protocol.ConfidenceHigh, false):
-		return Distrusted
-	case p.Trusted(source, pair.Action, pair.Value):
-		return Trusted
-	// Outcomes from before a reset do not count any more.
-	case !pair.Since.Before(p.ResetAt(source)) && pair.Earned(threshold(p, pair.Action)):
-		return Applied
-	}
-	return Proposed
-}
-
-// threshold returns the proof that actions of a type need.
-func threshold(p policy.Policy, action string) memory.Threshold {
-	t := p.Threshold(action)
-	return memory.Threshold{Bound: t.Bound, Of: t.Of}
 }
 
 // address returns the web page of an issue.

@@ -57,7 +57,7 @@ func TestReport(t *testing.T) {
 	earned := policy.Policy{Earned: true, Approve: []string{"lock"}, Earn: policy.Earn{Reset: map[string]time.Time{"reset": now}, Trust: []string{"docs"}, Distrust: []string{"agent:triage|<b>/comment"}, Actions: map[string]policy.Threshold{"close_issue": {Bound: 0.85, Of: 20}}}}
 	scores := &memory.Scores{Rules: map[string]memory.Score{"old": {Agreed: 60, Since: now.AddDate(-1, 0, 0)}, "(agent)": {Agreed: 1, Disagreed: 2, Since: now.AddDate(-1, 0, 0)}}}
 	all := trackrecord.New(outcomes(), trackrecord.Options{
-		Repo: "org/repo", Memory: "artifact", Web: "https://github.com/", Now: now, Policy: earned, Scores: scores,
+		Repo: "org/repo", Memory: "artifact", Shared: true, Web: "https://github.com/", Now: now, Policy: earned, Scores: scores,
 		Waiting: &trackrecord.Waiting{Due: 1, Later: 2, Proposals: 3, ProposedOn: []int{4, 9}}, Notes: []string{"a <note>"},
 	})
 	for name, r := range map[string]trackrecord.Report{

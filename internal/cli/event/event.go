@@ -123,6 +123,7 @@ func handle(ctx context.Context, s Settings) (report.Result, error) {
 		if err != nil {
 			return res.Failed(err), err
 		}
+		res.Shared = o.Memory.Shared
 		n = n.with(more)
 		res.Needs = append(res.Needs, n.needs...)
 		if res.NoConfig && s.Live {

@@ -125,7 +125,7 @@ func artifacts(ctx context.Context, env process.Env, client *github.Client, repo
 	if err != nil {
 		return records.Memory{}, command.Usage(err)
 	}
-	return records.Memory{Store: a, Kind: artifactStore, Loads: maxLoads}, nil
+	return records.Memory{Store: a, Kind: artifactStore, Shared: true, Loads: maxLoads}, nil
 }
 
 // folder opens the file store in a folder. A missing folder is an empty store.

@@ -30,6 +30,8 @@ type Store interface {
 type Memory struct {
 	Store Store
 	Kind  string // "artifact", "file" or "server"
+	// Shared means that other programs can write the records, as artifacts.
+	Shared bool
 	// Loads is the maximum number of records to load for a report besides that of the repository, because each costs calls;
 	// 0: loading is cheap. Then Acted names no exact time either.
 	Loads int
@@ -57,7 +59,7 @@ func Report(ctx context.Context, m Memory, o Options) (trackrecord.Report, error
 		return trackrecord.Report{}, fmt.Errorf("look for actions and proposals of %s that wait: %w", o.Repo, err)
 	}
 	return trackrecord.New(r.Outcomes, trackrecord.Options{
-		Repo: o.Repo, Memory: m.Kind, Web: o.Web, Now: o.Now, Since: o.Since, Policy: o.Policy, Scores: r.Scores, Waiting: &w.Waiting, Notes: w.notes,
+		Repo: o.Repo, Memory: m.Kind, Shared: m.Shared, Web: o.Web, Now: o.Now, Since: o.Since, Policy: o.Policy, Scores: r.Scores, Waiting: &w.Waiting, Notes: w.notes,
 	}), nil
 }
 

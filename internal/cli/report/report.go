@@ -33,6 +33,7 @@ type Result struct {
 	Survey *runner.Survey // of a scheduled run, summarized in Report; nil: not a scheduled run
 	Web    string         // address of GitHub's web pages, for links; empty: no links
 	Policy policy.Policy  // of the run
+	Shared bool           // other programs can write the memory, as artifacts
 	Review string         // of rules that a pull request changes, in Markdown; empty: there is none
 }
 

@@ -41,7 +41,7 @@ func surveyTable(b *strings.Builder, res Result) {
 		fmt.Fprintf(b, "On %d of the issues no rule fired.\n\n", quiet)
 	}
 	if j := s.Judgment; j.Outcomes != nil || j.Scores != nil {
-		b.WriteString(trackrecord.New(j.Outcomes, trackrecord.Options{Repo: s.Repo, Web: res.Web, Policy: res.Policy, Scores: j.Scores}).Markdown())
+		b.WriteString(trackrecord.New(j.Outcomes, trackrecord.Options{Repo: s.Repo, Web: res.Web, Policy: res.Policy, Shared: res.Shared, Scores: j.Scores}).Markdown())
 	}
 	for _, c := range s.Judgment.Changes {
 		b.WriteString(sanitize.Markdown(trackrecord.Change(c)) + "\n\n")

@@ -92,3 +92,18 @@ func TestSurveyPermissions(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// TestSurveyShared lists a proven close as proposed if other programs can write the memory.
+func TestSurveyShared(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+	var s runner.Survey
+	s.Judgment.Outcomes = &memory.Outcomes{Pairs: []memory.Pair{{PairKey: memory.PairKey{Source: "rule:00000000000000aa", Action: "close_issue"}, Name: "stale", Since: at, Granted: at, Tally: memory.Tally{Accepted: 60}}}}
+	for shared, want := range map[bool]string{true: "| rule stale | close\\_issue | proposed |", false: "| rule stale | close\\_issue | applied |"} {
+		var b strings.Builder
+		surveyTable(&b, Result{Survey: &s, Policy: policy.Policy{Earned: true}, Shared: shared})
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("shared %v: %q is missing in:\n%s", shared, want, b.String())
+		}
+	}
+}

@@ -438,7 +438,8 @@ func TestConnections(t *testing.T) {
 		closes bool // the agent closes each connection after its answer
 		want   int  // maximum number of connections
 	}{
-		{"it keeps its connections", false, most},
+		// A request that begins while an answer ends may open a connection of its own.
+		{"it keeps its connections", false, 2 * most},
 		{"it closes its connections without notice", true, 2 * tasks},
 	}
 	for _, tt := range tests {

@@ -70,7 +70,7 @@ func await(ctx, wait context.Context, q database.Store, o drainOptions) (int, er
 		if err != nil {
 			return 0, err
 		}
-		pauses, err := q.ListPauses(ctx, false)
+		pauses, err := q.ListPauses(ctx, true)
 		if err != nil {
 			return 0, err
 		}

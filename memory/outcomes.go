@@ -52,7 +52,7 @@ func (o *Outcomes) Pair(k PairKey) (p Pair, ok bool) {
 // Count adds the outcome of an action of a pair, and reports whether it did. An
 // action up to Outcomes.Judged does not count again, and neither does a second one of the pair on the
 // same issue while the first is in Outcomes.Counted; an action that shadow mode only planned is another one. There is one exception: what was counted as accepted
-// becomes undone, once. name is as in [Pair]. More than 1,000 pairs are not kept: those without a permission whose last outcome is the
+// becomes undone, once. If Outcomes.Counted is full, an action that it would have to hold is left to a later pass. name is as in [Pair]. More than 1,000 pairs are not kept: those without a permission whose last outcome is the
 // oldest are dropped.
 func (o *Outcomes) Count(k PairKey, name string, r Result, t Threshold) bool {
 	k = k.clip()
@@ -62,7 +62,7 @@ func (o *Outcomes) Count(k PairKey, name string, r Result, t Threshold) bool {
 	if counted {
 		mark, open = openMark(o.Counted[n])
 	}
-	if !acted.After(o.Judged) || counted && (!open || r.Outcome != OutcomeUndone) {
+	if !acted.After(o.Judged) || counted && (!open || r.Outcome != OutcomeUndone) || !counted && !r.Passed && len(o.Counted) >= maxCounted {
 		return false
 	}
 	o.Pairs = slices.Clone(o.Pairs)
@@ -76,9 +76,9 @@ func (o *Outcomes) Count(k PairKey, name string, r Result, t Threshold) bool {
 	if counted {
 		o.Counted[n] = strings.TrimSuffix(o.Counted[n], " "+mark)
 		p.undo(r, mark, t)
-	} else {
+	} else if as := p.Count(r, t); !r.Passed {
 		element := fmt.Sprintf("%s %d", k.on(r.Issue, r.Shadow), acted.Unix())
-		switch as := p.Count(r, t); {
+		switch {
 		case r.Outcome != OutcomeAccepted:
 		case as == OutcomeAccepted:
 			judged, _ := p.Judged()
@@ -88,7 +88,6 @@ func (o *Outcomes) Count(k PairKey, name string, r Result, t Threshold) bool {
 		}
 		o.Counted = append(o.Counted, element)
 		slices.SortStableFunc(o.Counted, func(a, b string) int { return cmp.Compare(actedAt(a), actedAt(b)) })
-		o.Counted = o.Counted[max(0, len(o.Counted)-maxCounted):]
 	}
 	o.trim()
 	return true

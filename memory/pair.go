@@ -99,6 +99,9 @@ type Result struct {
 	Author  string    // login of the author; empty: a deleted account
 	Acted   time.Time // when the action was carried out, or its proposal ended
 	At      time.Time // when the outcome became known
+	// Passed means that the caller moves Outcomes.Judged past the action next, so that its outcome need not be in
+	// Outcomes.Counted.
+	Passed bool
 }
 
 // A Tally counts outcomes.

@@ -59,6 +59,7 @@ func (c Counter) Count(ctx context.Context, list []Found, to time.Time) (n Count
 			if to.IsZero() && !o.Room() {
 				break
 			}
+			f.Passed = !f.Acted.After(to)
 			c.add(&o, f, &n)
 		}
 		if to.IsZero() && n.Judged == 0 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/org/foreman-action/internal/order"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
@@ -77,6 +78,10 @@ func (p Pass) Run(ctx context.Context) (s Summary, err error) {
 	if s.Outcomes, s.Scores = r.Outcomes, r.Scores; r.Outcomes != nil {
 		since = r.Outcomes.Judged
 	}
+	if since.After(p.Now.Add(skew)) {
+		p.Warn("memory: actions were judged up to %s, which is later than the clock of this machine: one of the clocks was wrong; "+
+			"no action is judged before that time. If it was the other clock, remove the record of the repository", since.Format(time.RFC3339))
+	}
 	due := p.Now.Add(-p.After)
 	if !due.After(since) {
 		return s, nil
@@ -92,8 +97,10 @@ func (p Pass) Run(ctx context.Context) (s Summary, err error) {
 	}()
 	var found []Found
 	save := func(to time.Time) error {
-		// Without an outcome the record is only saved to move on, and so that an artifact does not expire.
-		if len(found) == 0 && (s.Outcomes == nil && !p.Keep || s.Outcomes != nil && to.Sub(s.Outcomes.Judged) < saveAge) {
+		// Without an outcome the record is only saved to move on, and so that an artifact does not expire. If
+		// issues are left, the next pass must not read the same ones again.
+		idle := s.Outcomes == nil && !p.Keep || s.Outcomes != nil && to.Sub(s.Outcomes.Judged) < saveAge
+		if len(found) == 0 && idle && (s.Waiting == 0 || !to.After(since)) {
 			return nil
 		}
 		n, err := Counter{Repo: repo, Store: p.Store, Threshold: p.Threshold, Reset: p.Reset}.Count(ctx, found, to)
@@ -129,6 +136,9 @@ func (p Pass) Run(ctx context.Context) (s Summary, err error) {
 			continue
 		default:
 			p.giveUp(&failed, due)
+			if !s.Outcomes.Room() { // the outcomes after the failed issues fill the record
+				p.drop(&failed, 0, len(failed.issues))
+			}
 			found = append(found, got.outcomes...)
 			complete = complete && !got.unreadable
 		}
@@ -173,10 +183,17 @@ func (p Pass) giveUp(f *failures, due time.Time) {
 	f.row = 0
 	for i := len(f.issues) - 1; i >= begin; i-- {
 		if due.Sub(f.issues[i].At) > patience {
-			p.Warn("%v; their outcome stays unknown", f.errs[i])
-			f.issues, f.errs = slices.Delete(f.issues, i, i+1), slices.Delete(f.errs, i, i+1)
+			p.drop(f, i, i+1)
 		}
 	}
+}
+
+// drop gives up failed issues from one index to before another one.
+func (p Pass) drop(f *failures, from, to int) {
+	for _, err := range f.errs[from:to] {
+		p.Warn("%v; their outcome stays unknown", err)
+	}
+	f.issues, f.errs = slices.Delete(f.issues, from, to), slices.Delete(f.errs, from, to)
 }
 
 // outage reports whether so many issues in a row could not be read that the others cannot be read either.
@@ -279,10 +296,12 @@ func (p Pass) outcome(h history.History, a act, gone bool) memory.Outcome {
 	case !a.open():
 		return known
 	case gone:
-		return cmp.Or(known, memory.OutcomeUnjudged)
+		return memory.OutcomeUnjudged
 	}
 	v, ok := Judge(h, a.Act, p.After, p.Now)
 	switch {
+	case ok && v.Outcome == memory.OutcomeUndone && v.By == "" && a.hides:
+		return memory.OutcomeUnjudged
 	case ok && v.Outcome == memory.OutcomeUndone:
 		return v.Outcome
 	case known != "":
@@ -304,10 +323,12 @@ type act struct {
 	known memory.Outcome
 	by    string
 	order time.Time // when the act was carried out, or when its proposal was made
+	hides bool      // Foreman itself hid a comment on the issue since
 }
 
 // actsOf returns the actions of a record that have a track record: the first one of each pair. A proposal that a person
-// answered goes before the actions that carry it out.
+// answered goes before the actions that carry it out. One that nobody answered, or that was overtaken, counts only if the pair
+// did nothing else on the issue.
 func actsOf(r memory.Record) []act {
 	var list []act
 	for _, p := range r.Proposals {
@@ -332,7 +353,9 @@ func actsOf(r memory.Record) []act {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b act) int { return a.order.Compare(b.order) })
+	order.Stable(list, func(a, b act) int {
+		return cmp.Or(cmp.Compare(a.unanswered(), b.unanswered()), a.order.Compare(b.order))
+	})
 	type kind struct {
 		key     memory.PairKey
 		planned bool
@@ -344,13 +367,32 @@ func actsOf(r memory.Record) []act {
 		seen[k] = true
 		return again
 	})
-	undone := commanded(r)
+	undone, hidden := commanded(r), lastHidden(r)
 	for i := range list {
+		list[i].hides = !hidden.Before(list[i].At)
 		if a := &list[i]; a.undoable() && slices.ContainsFunc(undone, a.undoneBy) {
 			a.known = memory.OutcomeUndone
 		}
 	}
 	return list
+}
+
+// unanswered returns 1 for a proposal that ended without an answer, and 0 for all other acts.
+func (a act) unanswered() int {
+	if a.known == memory.OutcomeExpired {
+		return 1
+	}
+	return 0
+}
+
+// lastHidden returns when Foreman hid a comment on the issue last; zero: never.
+func lastHidden(r memory.Record) (at time.Time) {
+	for _, t := range r.Tasks {
+		if t.At.After(at) && slices.ContainsFunc(t.Actions, func(a memory.Action) bool { return a.Type == protocol.ActionHideComment && a.Result == triage.Done }) {
+			at = t.At
+		}
+	}
+	return at
 }
 
 // commanded returns the changes that people made by the command undo.

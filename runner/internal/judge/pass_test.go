@@ -23,6 +23,7 @@ type repository struct {
 	stubborn            int  // the issue that can never be read; 0: none
 	down                bool // no call succeeds
 	calls               int
+	made                func(issue int) time.Time // when Foreman labelled an issue; nil: madeOn
 }
 
 var errDown = errors.New("the host is down")
@@ -51,6 +52,9 @@ func (r *repository) Issue(_ context.Context, ref triage.Ref) (triage.Snapshot, 
 
 func (r *repository) Timeline(_ context.Context, ref triage.Ref) (triage.Timeline, error) {
 	at := madeOn(ref.Number)
+	if r.made != nil {
+		at = r.made(ref.Number)
+	}
 	t := triage.Timeline{Complete: true, Events: []triage.TimelineEvent{{Kind: "labeled", Actor: bot, ActorType: "Bot", Label: "bug", At: at}}}
 	if r.wrong[ref.Number] {
 		t.Events = append(t.Events, triage.TimelineEvent{Kind: "unlabeled", Actor: "mona", ActorType: "User", Label: "bug", At: at.Add(time.Hour)})
@@ -186,6 +190,138 @@ func TestPassStubborn(t *testing.T) {
 	if p := record(t, s); p.Kept != 9 || p.Unjudged != 0 {
 		t.Errorf("got %+v", p.Tally)
 	}
+}
+
+// TestPassFull checks that each outcome counts once if more of them follow an issue which cannot be read than the
+// record can hold.
+func TestPassFull(t *testing.T) {
+	t.Parallel()
+	const issues = 1000
+	s, h := memory.New(), &repository{stubborn: 1, made: func(issue int) time.Time { return start.Add(time.Duration(issue) * 40 * time.Minute) }}
+	for issue := 1; issue <= issues; issue++ {
+		change(t, s, issue, func(r *memory.Record) { r.Put(labelled(fmt.Sprint("task-", issue), h.made(issue))) })
+	}
+	given := 0
+	for day := range 60 {
+		p := pass(s, h, day)
+		p.Reads, p.Warn = 2000, func(string, ...any) { given++ }
+		if sum, err := p.Run(t.Context()); err != nil && sum.Waiting == 0 {
+			t.Fatalf("day %d: %+v, %v", day, sum, err)
+		}
+		r, err := s.Load(t.Context(), "org/repo", memory.Repository)
+		if err == nil && len(r.Outcomes.Counted) > 600 {
+			t.Fatalf("day %d: it holds %d", day, len(r.Outcomes.Counted))
+		}
+	}
+	if p := record(t, s); p.Kept != issues-1 || given != 1 {
+		t.Errorf("got %+v, gave up %d", p.Tally, given)
+	}
+}
+
+// TestPassMoves checks that issues without anything to judge do not use up the reads of each pass.
+func TestPassMoves(t *testing.T) {
+	t.Parallel()
+	for _, keep := range []bool{false, true} {
+		s := memory.New()
+		for issue := 1; issue <= 150; issue++ {
+			task := labelled(fmt.Sprint("task-", issue), start.Add(time.Duration(issue)*time.Second))
+			task.Actions[0].Pair = ""
+			change(t, s, issue, func(r *memory.Record) { r.Put(task) })
+		}
+		for issue := 201; issue <= 230; issue++ {
+			change(t, s, issue, func(r *memory.Record) { r.Put(labelled(fmt.Sprint("task-", issue), start.AddDate(0, 0, 1))) })
+		}
+		h := &repository{made: func(int) time.Time { return start.AddDate(0, 0, 1) }}
+		for day := range 25 {
+			p := pass(s, h, day)
+			p.LoadCost, p.Keep = 2, keep
+			if _, err := p.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if p := record(t, s); p.Kept != 30 {
+			t.Errorf("keep %t: got %+v", keep, p.Tally)
+		}
+	}
+}
+
+// TestPassClock checks that a record of a clock that was ahead is reported.
+func TestPassClock(t *testing.T) {
+	t.Parallel()
+	s, h := store(t, 3), &repository{}
+	if _, err := pass(s, h, 400).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var warnings []string
+	p := pass(s, h, 30)
+	p.Warn = func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+	sum, err := p.Run(t.Context())
+	if err != nil || sum.Judged != 0 || len(warnings) != 1 || !strings.Contains(warnings[0], "later than the clock of this machine") {
+		t.Errorf("got %+v, %v, %q", sum, err, warnings)
+	}
+	if p := record(t, s); p.Kept != 3 {
+		t.Errorf("got %+v", p.Tally)
+	}
+}
+
+// TestPassUnanswered checks that a proposal without an answer does not hide what happened to the same action later.
+func TestPassUnanswered(t *testing.T) {
+	t.Parallel()
+	for _, state := range []memory.ProposalState{memory.Expired, memory.Overtaken} {
+		s := memory.New()
+		change(t, s, 1, func(r *memory.Record) { // proposed, and carried out later
+			propose(t, r, memory.Proposal{ID: "1", At: madeOn(1).AddDate(0, 0, -5), Ended: madeOn(1), State: state})
+			r.Put(labelled("task", madeOn(1)))
+		})
+		change(t, s, 2, func(r *memory.Record) { // proposed again, and rejected
+			propose(t, r, memory.Proposal{ID: "1", At: madeOn(1), Ended: madeOn(2), State: state})
+			propose(t, r, memory.Proposal{ID: "2", At: madeOn(2), Ended: madeOn(2), State: memory.Rejected, By: "mona"})
+		})
+		if _, err := pass(s, &repository{wrong: map[int]bool{1: true}}, 30).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if p := record(t, s); p.Undone != 1 || p.Rejected != 1 || p.Expired != 0 {
+			t.Errorf("%s: got %+v", state, p.Tally)
+		}
+	}
+}
+
+// TestPassHidden checks that a comment which Foreman hid itself counts for nobody.
+func TestPassHidden(t *testing.T) {
+	t.Parallel()
+	const url = "https://github.com/org/repo/issues/1#issuecomment-9"
+	for hides, want := range map[bool]memory.Tally{false: {Undone: 1}, true: {Unjudged: 1}} {
+		s := memory.New()
+		change(t, s, 1, func(r *memory.Record) {
+			r.Put(memory.Task{ID: "1", At: madeOn(1), By: "rules", Actions: []memory.Action{{Type: "comment", Rule: "ask", Pair: "rule:00ff", Result: triage.Done, URL: url}}})
+			if hides {
+				r.Put(memory.Task{ID: "2", At: madeOn(2), By: "rules", Actions: []memory.Action{{Type: "hide_comment", Rule: "hide", Pair: "rule:00aa", Result: triage.Done}}})
+			}
+		})
+		if _, err := pass(s, hiding{&repository{}, url}, 30).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.Load(t.Context(), "org/repo", memory.Repository)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, _ := r.Outcomes.Pair(memory.PairKey{Source: "rule:00ff", Action: "comment"}); p.Tally != want {
+			t.Errorf("hides %t: got %+v", hides, p.Tally)
+		}
+	}
+}
+
+// A hiding repository has one comment of ours, which is hidden.
+type hiding struct {
+	*repository
+
+	url string
+}
+
+func (h hiding) Timeline(context.Context, triage.Ref) (triage.Timeline, error) {
+	return triage.Timeline{Complete: true, Events: []triage.TimelineEvent{
+		{Kind: "commented", Actor: bot, ActorType: "Bot", URL: h.url, At: madeOn(1), Hidden: true},
+	}}, nil
 }
 
 // TestPassOutage checks that a pass ends when the host does not answer at all.

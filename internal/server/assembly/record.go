@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
-	"github.com/org/foreman-action/internal/server/proposals"
 	"github.com/org/foreman-action/internal/trackrecord"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/policy"
@@ -15,11 +13,10 @@ import (
 
 // A trackRecords reports what became of the actions in repositories.
 type trackRecords struct {
-	memory  memory.Agenda
-	waiting func(ctx context.Context) ([]proposals.Waiting, error)
-	policy  policy.Policy
-	web     string // address of GitHub's web pages
-	now     func() time.Time
+	memory memory.Agenda
+	policy policy.Policy
+	web    string // address of GitHub's web pages
+	now    func() time.Time
 }
 
 // report reads the track record of a repository, "owner/name". Without a record that can be read, it is
@@ -34,43 +31,10 @@ func (t trackRecords) report(ctx context.Context, repo string) (trackrecord.Repo
 	case err != nil && !errors.Is(err, memory.ErrNotFound):
 		return trackrecord.Report{}, fmt.Errorf("read the track record of %s: %w", repo, err)
 	}
-	if o.Waiting, err = t.waits(ctx, repo, r.Outcomes); err != nil {
+	w, notes, err := trackrecord.Search{Memory: t.memory, Repo: repo, Due: o.Now.Add(-t.policy.JudgeTime())}.Run(ctx, r.Outcomes)
+	if err != nil {
 		return trackrecord.Report{}, err
 	}
-	o.Scores = r.Scores
+	o.Waiting, o.Scores, o.Notes = w, r.Scores, append(o.Notes, notes...)
 	return trackrecord.New(r.Outcomes, o), nil
-}
-
-// waits counts what has no outcome yet.
-func (t trackRecords) waits(ctx context.Context, repo string, o *memory.Outcomes) (*trackrecord.Waiting, error) {
-	var w trackrecord.Waiting
-	var since time.Time
-	if o != nil {
-		since = o.Judged
-	}
-	acted, _, err := t.memory.Acted(ctx, repo, since)
-	if err != nil {
-		return nil, fmt.Errorf("list the actions in %s: %w", repo, err)
-	}
-	due := t.now().Add(-t.policy.JudgeTime())
-	for _, a := range acted {
-		if a.At.After(due) {
-			w.Later++
-		} else {
-			w.Due++
-		}
-	}
-	list, err := t.waiting(ctx)
-	if err != nil {
-		return nil, err
-	}
-	const most = 20
-	for _, p := range list {
-		if strings.EqualFold(p.Repo, repo) {
-			if w.Proposals++; len(w.ProposedOn) < most {
-				w.ProposedOn = append(w.ProposedOn, p.Issue)
-			}
-		}
-	}
-	return &w, nil
 }

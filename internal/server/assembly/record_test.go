@@ -2,6 +2,7 @@ package assembly
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -11,11 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/org/foreman-action/internal/server/proposals"
 	"github.com/org/foreman-action/internal/trackrecord"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/policy"
+	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/store/sqlite"
+	"github.com/org/foreman-action/triage"
 )
 
 // A faulty agenda has an error for the record of the repository, or for the list of issues.
@@ -60,6 +62,28 @@ func TestTrackRecords(t *testing.T) {
 			})
 		}
 	}
+	// An issue whose first action was judged long ago, with one of yesterday, and proposals, two of them on one issue.
+	update("o/r", 1, func(r *memory.Record) {
+		r.Put(memory.Task{ID: "again", At: now.AddDate(0, 0, -1), By: "rules"})
+	})
+	propose := func(repo string, issue, n int) {
+		update(repo, issue, func(r *memory.Record) {
+			for i := 1; i <= n; i++ {
+				var add protocol.ActionItem
+				if err := json.Unmarshal(fmt.Appendf(nil, `{"type":"add_label","label":"bug%d"}`, i), &add); err != nil {
+					t.Fatal(err)
+				}
+				r.LastProposal = i
+				r.Proposals = append(r.Proposals, memory.Proposal{
+					Number: i, ID: fmt.Sprintf("00000000-0000-4000-8000-%012d", i), At: now, Expires: now.Add(time.Duration(issue) * time.Hour), Source: "crash",
+					Action: add, Carrier: triage.CarrierComment, State: memory.Pending,
+				})
+			}
+		})
+	}
+	propose("o/r", 7, 2)
+	propose("o/other", 8, 1)
+	propose("o/r", 9, 1)
 	update("o/r", memory.Repository, func(r *memory.Record) {
 		var o memory.Outcomes
 		o.Count(memory.PairKey{Source: "rule:00ff", Action: "add_label", Value: "bug"}, "crash", memory.Result{Outcome: memory.OutcomeKept, Issue: 1, Author: "mona", Acted: now.AddDate(0, 0, -40), At: now}, memory.Threshold{Bound: 0.85, Of: 20})
@@ -76,15 +100,13 @@ func TestTrackRecords(t *testing.T) {
 		pairs  int
 		note   string
 	}{
-		{"judged", agenda, "o/r", &trackrecord.Waiting{Due: 2, Later: 2, Proposals: 2, ProposedOn: []int{7, 9}}, 1, ""},
+		{"judged", agenda, "o/r", &trackrecord.Waiting{Due: 2, Later: 3, Proposals: 3, ProposedOn: []int{7, 9}}, 1, ""},
 		{"never judged", agenda, "o/other", &trackrecord.Waiting{Due: 3, Later: 2, Proposals: 1, ProposedOn: []int{8}}, 0, "no action was judged yet"},
-		{"newer", faulty{Agenda: agenda, load: memory.ErrNewer}, "o/r", &trackrecord.Waiting{Due: 3, Later: 2, Proposals: 2, ProposedOn: []int{7, 9}}, 0, "the track record cannot be read, so no permission is earned"},
+		{"newer", faulty{Agenda: agenda, load: memory.ErrNewer}, "o/r", &trackrecord.Waiting{Due: 3, Later: 2, Proposals: 3, ProposedOn: []int{7, 9}}, 0, "the track record cannot be read, so no permission is earned"},
 		{"no database", faulty{Agenda: agenda, load: down}, "o/r", nil, 0, ""},
 		{"no list", faulty{Agenda: agenda, acted: down}, "o/r", nil, 0, ""},
 	} {
-		records := trackRecords{tt.memory, func(context.Context) ([]proposals.Waiting, error) {
-			return []proposals.Waiting{{Repo: "O/R", Issue: 7}, {Repo: "o/other", Issue: 8}, {Repo: "o/r", Issue: 9}}, nil
-		}, policy.Policy{Earned: true}, "https://github.com", func() time.Time { return now }}
+		records := trackRecords{tt.memory, policy.Policy{Earned: true}, "https://github.com", func() time.Time { return now }}
 		got, err := records.report(t.Context(), tt.repo)
 		if (err != nil) != (tt.want == nil) || err != nil && !errors.Is(err, down) {
 			t.Errorf("%s: got the error %v", tt.name, err)

@@ -100,10 +100,11 @@ func (w *waiting) actions(ctx context.Context, list []memory.Due, since time.Tim
 	for _, d := range list {
 		at := d.At
 		if w.Loads == 0 {
-			r, ok, err := w.load(ctx, d.Issue)
+			r, _, err := w.load(ctx, d.Issue)
 			if err != nil {
 				return err
 			}
+			var ok bool
 			if at, ok = r.FirstAfter(since); !ok {
 				continue
 			}

@@ -33,7 +33,7 @@ func (r Ref) String() string { return fmt.Sprintf("%s#%d", r.Repo, r.Issue) }
 // ParseRef parses the arguments that name a record: N, OWNER/REPO#N or OWNER/REPO N. The record N is in the
 // default repository, which may be empty.
 func ParseRef(args []string, repo string) (Ref, error) {
-	number := ""
+	var number string
 	switch len(args) {
 	case 1:
 		number = args[0]

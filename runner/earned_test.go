@@ -1,7 +1,10 @@
 package runner_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,4 +103,50 @@ rules:
 			t.Errorf("got %+v, %v", r.Outcomes, err)
 		}
 	}
+}
+
+// TestEarnedUnknownAnswers rejects a label, which the rule may set later, and makes the record of the issue
+// unreadable: the label is not set against the answer.
+func TestEarnedUnknownAnswers(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []error{nil, memory.ErrNotFound, memory.ErrBroken, memory.ErrNewer, errors.New("the service is down")} {
+		p := newProposalStory(t, `
+policy: {automation: earned}
+rules:
+  - {id: crash, on: [issues.opened, issues.edited], then: [{add_label: crash}]}
+`)
+		store := &faulty{Agenda: memory.New()}
+		keepIn(&p.o, store)
+		p.tell("opened")
+		p.tell("comment mona /foreman reject 1")
+		p.tell("earn crash add_label " + strings.Repeat("k", 40) + " crash")
+		store.err = fault
+		p.tell("edited")
+		warned := strings.Contains(strings.Join(p.last.Warnings, "; "), "people's answers to proposals are not known")
+		if want := fault != nil && !errors.Is(fault, memory.ErrNotFound); warned != want {
+			t.Errorf("%v: got the warnings %q", fault, p.last.Warnings)
+		}
+		var states []string
+		for _, a := range p.last.Actions {
+			states = append(states, string(a.State)+": "+a.Reason)
+		}
+		set := slices.Contains(p.gh.Issue(repoName, 1).Labels, "crash")
+		if want := errors.Is(fault, memory.ErrNotFound); set != want { // without a record there is no answer
+			t.Errorf("%v: the label is set: %v, %q", fault, set, states)
+		}
+	}
+}
+
+// A faulty store has a record of issue 1 that cannot be loaded; nil: it can.
+type faulty struct {
+	memory.Agenda
+
+	err error
+}
+
+func (f *faulty) Load(ctx context.Context, repo string, issue int) (memory.Record, error) {
+	if issue == 1 && f.err != nil {
+		return memory.Record{}, f.err
+	}
+	return f.Agenda.Load(ctx, repo, issue)
 }

@@ -82,7 +82,7 @@ func (s setup) resetAt(k memory.PairKey, rule string) time.Time {
 func policySource(source, rule string) string { return policy.SourceOf(source, rule) }
 
 // earned returns the function for [plan.Input.Earned]. It reads the record of the repository when the first
-// action needs it. A record that cannot be read permits no action.
+// action needs it. A record that cannot be read permits no action; neither does that of the issue.
 func (a attempt) earned(ctx context.Context) func(from triage.Source, k memory.PairKey) (ok bool, why string) {
 	rules := a.permissions()
 	return func(from triage.Source, k memory.PairKey) (bool, string) {
@@ -102,6 +102,13 @@ func (a attempt) earned(ctx context.Context) func(from triage.Source, k memory.P
 		}
 		pair.Name = from.ID()
 		state, why := rules.State(pair)
-		return state == permission.Applied, why
+		if state != permission.Applied {
+			return false, why
+		}
+		// It is unknown whether people rejected it on this issue if the record cannot be read.
+		if _, err := a.reads.answered(ctx); err != nil {
+			return false, "the record of the issue cannot be read"
+		}
+		return true, ""
 	}
 }

@@ -228,6 +228,20 @@ func (r *reads) stored(ctx context.Context) (memory.Record, error) {
 	return *r.kept, r.keptErr
 }
 
+// answered returns the record with people's answers to proposals. It is empty if there is none. After an error, the
+// answers are not known, and there is one warning.
+func (r *reads) answered(ctx context.Context) (memory.Record, error) {
+	rec, err := r.stored(ctx)
+	if errors.Is(err, memory.ErrNotFound) {
+		err = nil
+	}
+	if err != nil && !r.warned {
+		r.warned = true
+		r.warn("memory: %v; people's answers to proposals are not known", err)
+	}
+	return rec, err
+}
+
 // forAnswer returns the record for an answer of a person to a proposal. An answer must not get lost
 // because the memory cannot be read now; a record that is missing or damaged has no proposals.
 func (r *reads) forAnswer(ctx context.Context) (memory.Record, error) {
@@ -351,11 +365,7 @@ func (r *reads) need(ctx context.Context, n plan.Need, seen *plan.Snapshot) erro
 		rec := r.RecordOrRebuild(ctx)
 		seen.Record = &rec
 	case n.Kept:
-		rec, err := r.stored(ctx)
-		if err != nil && !errors.Is(err, memory.ErrNotFound) && !r.warned {
-			r.warned = true
-			r.warn("memory: %v; people's answers to proposals are not known", err)
-		}
+		rec, _ := r.answered(ctx)
 		seen.Kept = &rec
 	case n.Pull:
 		p, err := r.host.Repository.Pull(ctx, r.d.Ref())

@@ -659,7 +659,7 @@ func (s *sweep) unrecorded(ctx context.Context, d triage.Delivery, r memory.Reco
 	}
 	rep := s.report(r.Issue, "closing", c.Rule)
 	a := newAttempt(s.forTask(rep.TaskID), d, nil, rep.warnf)
-	dec, err := closing(a, c)
+	dec, err := closing(a, r, c)
 	if err != nil {
 		return task, false
 	}
@@ -675,17 +675,26 @@ func (s *sweep) unrecorded(ctx context.Context, d triage.Delivery, r memory.Reco
 }
 
 // closing returns the decision to close an issue whose grace period is over.
-func closing(a attempt, c memory.ScheduledClose) (decided, error) {
+// r is the record with the close.
+func closing(a attempt, r memory.Record, c memory.ScheduledClose) (decided, error) {
 	by, from := cmp.Or(a.o.Agent.Name, byRules), triage.Source{}
 	if c.Rule != "" {
 		by, from = byRules, a.source(c.Rule, memory.SourceDigest(c.Pair))
 	}
 	d, err := schedule.Close(a.id.ID, by, from, c)
 	d.AgentPair = c.Pair
-	if c.Accepted != "" {
+	if c.Accepted != "" && (!a.c.Policy.Earned || !a.o.Memory.Shared || acceptedIn(r, c)) {
 		d.Accepted = map[int]plan.Acceptance{0: {ID: a.id.ID, By: c.Accepted, Made: c.At, At: c.At, Pair: c.Pair}}
 	}
 	return decided{Decision: d, At: a.o.Clock.Now().UTC()}, err
+}
+
+// acceptedIn reports whether a record has the accepted proposal of a scheduled close.
+func acceptedIn(r memory.Record, c memory.ScheduledClose) bool {
+	return slices.ContainsFunc(r.Proposals, func(p memory.Proposal) bool {
+		return p.State == memory.Accepted && p.Source == c.Rule && p.Pair == c.Pair && text.SameLogin(p.By, c.Accepted) &&
+			slices.ContainsFunc(p.Actions(), func(item protocol.ActionItem) bool { return item.Type == protocol.ActionCloseIssue })
+	})
 }
 
 // closeNow closes an issue whose grace period is over, unless people veto it. As for any other
@@ -713,7 +722,7 @@ func (s *sweep) closeNow(ctx context.Context, d triage.Delivery, r memory.Record
 		s.dropClose(ctx, &rep, why, func(r *memory.Record) { r.Veto(c.Rule) })
 		return rep, true, nil
 	}
-	dec, err := closing(a, c)
+	dec, err := closing(a, r, c)
 	if err != nil {
 		rep.fail(err)
 		return rep, false, err

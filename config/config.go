@@ -58,6 +58,15 @@ func (c *Config) Proposes() bool {
 	})
 }
 
+// JudgeTime returns how long after an action its outcome is judged: [policy.Policy.JudgeTime], or in shadow mode
+// [policy.Policy.ShadowTime].
+func (c *Config) JudgeTime() time.Duration {
+	if c.Mode == ModeShadow {
+		return c.Policy.ShadowTime()
+	}
+	return c.Policy.JudgeTime()
+}
+
 // A Pattern is an entry of policy.labels, of the repository's own files or of the extended file.
 type Pattern struct {
 	List  string // "allow" or "deny"

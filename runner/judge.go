@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/permission"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/policy"
@@ -26,8 +25,7 @@ type Judgment struct {
 	Scores *memory.Scores
 }
 
-// Judge judges the actions of a repository that are older than [policy.Policy.JudgeTime], or in shadow mode
-// than [policy.Policy.ShadowTime], and saves their
+// Judge judges the actions of a repository that are older than [config.Config.JudgeTime], and saves their
 // outcomes in the record of the repository. It makes at most [policy.Policy.Reads] calls to read issues; the next call continues with
 // the remaining issues. Only one process may judge a repository at a time. It needs Memory.Agenda and Host.Issues, and
 // does nothing in a dry run or with a memory that cannot be written. It ends early when stop returns true; nil: it
@@ -43,12 +41,8 @@ func (s setup) judge(ctx context.Context, repo triage.Repo, stop func() bool, wa
 	if !s.counts() {
 		return Judgment{}, nil
 	}
-	after := s.c.Policy.JudgeTime()
-	if s.c.Mode == config.ModeShadow {
-		after = s.c.Policy.ShadowTime()
-	}
 	sum, err := judge.Pass{
-		Repo: repo, Store: m.Agenda, Host: s.o.Host.Issues, Bot: s.login(), After: after, Now: s.o.Clock.Now(),
+		Repo: repo, Store: m.Agenda, Host: s.o.Host.Issues, Bot: s.login(), After: s.c.JudgeTime(), Now: s.o.Clock.Now(),
 		Threshold: s.thresholds(ctx, repo, warn), Reset: s.resetAt, Keep: s.c.Policy.Earned, Reads: s.c.Policy.Reads(), LoadCost: m.LoadCalls, Stop: stop, Warn: warn,
 	}.Run(ctx)
 	j := Judgment{Judged: sum.Judged, Undone: sum.Undone, Waiting: sum.Waiting, Outcomes: sum.Outcomes, Scores: sum.Scores}

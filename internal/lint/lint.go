@@ -108,12 +108,16 @@ const artifactDays = 90
 
 // retention warns if outcomes are judged after the artifact with the record has expired.
 func (c *checker) retention(f *yamlfile.File) {
-	for _, key := range []string{"judge_after", "shadow_period"} {
+	keys := []string{"judge_after", "shadow_period"}
+	if c.config.Mode == config.ModeShadow {
+		keys = keys[1:]
+	}
+	for _, key := range keys {
 		n := yamlfile.Child(f.Root(), "policy", key)
 		if n == nil {
 			continue
 		}
-		if store := c.config.Memory.Store; (store == "" || store == "artifact") && c.config.Policy.JudgeTime() >= artifactDays*24*time.Hour {
+		if store := c.config.Memory.Store; (store == "" || store == "artifact") && c.config.JudgeTime() >= artifactDays*24*time.Hour {
 			c.warn(f.At(n, 1, 1, ""), "policy.%s: GitHub deletes the artifact with the record of an issue after %d days, or when the repository says, so nothing would be judged; write a shorter time, such as 30d",
 				key, artifactDays)
 		}

@@ -84,7 +84,7 @@ func report(ctx context.Context, o Options, form records.Form, args []string) er
 		return err
 	}
 	r, err := records.Report(ctx, place.Memory, records.Options{
-		Repo: repo, Web: webOf(o.Env), Policy: place.policy, Now: o.Env.Now(), Since: since, Notes: place.notes,
+		Repo: repo, Web: webOf(o.Env), Config: place.config, Now: o.Env.Now(), Since: since, Notes: place.notes,
 	})
 	if err != nil {
 		return command.Failed(err)

@@ -22,7 +22,6 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory/file"
-	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -37,7 +36,7 @@ const (
 type place struct {
 	records.Memory
 
-	policy policy.Policy // the zero value: unknown
+	config *config.Config // the zero value: unknown
 	notes  []string
 }
 
@@ -58,7 +57,7 @@ func open(ctx context.Context, o Options, repo string) (place, error) {
 		p.notes = append(p.notes, "no configuration was found; the states of the permissions are not known")
 		cfg = &config.Config{}
 	}
-	p.policy = cfg.Policy
+	p.config = cfg
 	store := cmp.Or(o.Store, cfg.Memory.Store, artifactStore)
 	switch store {
 	case artifactStore:

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/trackrecord"
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/policy"
 )
 
 // A Store is a memory whose records are read and deleted.
@@ -29,14 +29,14 @@ type Memory struct {
 	Kind  string // "artifact", "file" or "server"
 	// Shared means that other programs can write the records, as artifacts.
 	Shared bool
-	Loads int    // as in [trackrecord.Search]
+	Loads  int // as in [trackrecord.Search]
 }
 
 // Options are all that a report depends on besides the memory.
 type Options struct {
-	Repo   string        // "owner/name"
-	Web    string        // address of GitHub's web pages; empty: no links
-	Policy policy.Policy // the zero value: unknown
+	Repo   string         // "owner/name"
+	Web    string         // address of GitHub's web pages; empty: no links
+	Config *config.Config // without rules; the zero value: unknown
 	Now    time.Time
 	Since  time.Time // zero: of any time
 	Notes  []string
@@ -49,11 +49,11 @@ func Report(ctx context.Context, m Memory, o Options) (trackrecord.Report, error
 	if err != nil && !errors.Is(err, memory.ErrNotFound) {
 		return trackrecord.Report{}, fmt.Errorf("read the track records of %s: %w", o.Repo, err)
 	}
-	w, notes, err := trackrecord.Search{Memory: m.Store, Repo: o.Repo, Due: o.Now.Add(-o.Policy.JudgeTime()), Loads: m.Loads}.Run(ctx, r.Outcomes)
+	w, notes, err := trackrecord.Search{Memory: m.Store, Repo: o.Repo, Due: o.Now.Add(-o.Config.JudgeTime()), Loads: m.Loads}.Run(ctx, r.Outcomes)
 	if err != nil {
 		return trackrecord.Report{}, err
 	}
 	return trackrecord.New(r.Outcomes, trackrecord.Options{
-		Repo: o.Repo, Memory: m.Kind, Shared: m.Shared, Web: o.Web, Now: o.Now, Since: o.Since, Policy: o.Policy, Scores: r.Scores, Waiting: w, Notes: slices.Concat(o.Notes, notes),
+		Repo: o.Repo, Memory: m.Kind, Shared: m.Shared, Web: o.Web, Now: o.Now, Since: o.Since, Policy: o.Config.Policy, Scores: r.Scores, Waiting: w, Notes: slices.Concat(o.Notes, notes),
 	}), nil
 }

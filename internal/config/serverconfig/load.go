@@ -20,7 +20,6 @@ import (
 	"github.com/org/foreman-action/internal/ruleset"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/yamlfile"
-	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -104,22 +103,22 @@ func LoadStores(ctx context.Context, spec Spec) (Queue, Memory, error) {
 	return d.Queue, d.Memory, err
 }
 
-// LoadPolicy reads only the policy of a configuration, and the address of GitHub's API; empty: not configured.
+// LoadRunner reads only what a configuration shares with that of the action, without the rules, and the address of GitHub's API; empty: not configured.
 // Other variables, such as those of secrets, need not be set.
-func LoadPolicy(ctx context.Context, spec Spec) (p policy.Policy, api string, err error) {
+func LoadRunner(ctx context.Context, spec Spec) (runner *config.Config, api string, err error) {
 	dir, name := filepath.Split(spec.Path)
 	files := snapshot{folder: folder(dir), name: name}
 	if err := files.read(ctx); err != nil {
-		return p, "", fmt.Errorf("read the configuration %s: %w", spec.Path, err)
+		return nil, "", fmt.Errorf("read the configuration %s: %w", spec.Path, err)
 	}
-	runner, err := config.Load(ctx, files, config.Spec{
+	runner, err = config.Load(ctx, files, config.Spec{
 		Path: name, Sections: sharedSections(), Getenv: config.AnyVariable(func(name string) string { v, _ := spec.lookup(name); return v }),
 	})
 	if problems, ok := errors.AsType[yamlfile.Problems](err); ok {
 		err = redactor{dir: dir, main: name}.redact(problems)
 	}
 	if err != nil {
-		return p, "", err
+		return nil, "", err
 	}
 	if f, err := yamlfile.Parse(name, files.data); err == nil {
 		if at := yamlfile.Child(f.Root(), "identity"); at != nil {
@@ -128,7 +127,7 @@ func LoadPolicy(ctx context.Context, spec Spec) (p policy.Policy, api string, er
 			}
 		}
 	}
-	return runner.Policy, api, nil
+	return runner, api, nil
 }
 
 // secretDecoder returns a decoder that resolves variables, and whose messages contain no secret.

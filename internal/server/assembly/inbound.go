@@ -54,7 +54,7 @@ func newAPI(o Options, c connections, l loops, in inbound, drainer *drain.Draine
 		return nil, fmt.Errorf("server.trusted_proxies: %w", err)
 	}
 	_, repos := agents(s)
-	records := trackRecords{c.store, s.Runner.Policy, cmp.Or(address.Web(s.Identity.APIURL), "https://github.com"), o.Now}
+	records := trackRecords{c.store, s.Runner, cmp.Or(address.Web(s.Identity.APIURL), "https://github.com"), o.Now}
 	attempts, names := access.NewAttempts(o.Now), Configured(s)
 	page, err := newDashboard(s, in, dashboard.Options{TrackRecord: records.report, Repos: repos, Attempts: attempts, Queue: c.queue, Pauses: c.store, Configured: names, Health: h.report, Waiting: c.waiting.All, Budget: c.limits.budget.Report, History: c.store.History(), Observe: c.meter.Observe, Now: o.Now, Log: logpart.Of(o.Log, logpart.Dashboard)})
 	if err != nil {

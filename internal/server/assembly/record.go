@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/trackrecord"
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/policy"
 )
 
 // A trackRecords reports what became of the actions in repositories.
 type trackRecords struct {
 	memory memory.Agenda
-	policy policy.Policy
+	config *config.Config
 	web    string // address of GitHub's web pages
 	now    func() time.Time
 }
@@ -22,7 +22,7 @@ type trackRecords struct {
 // report reads the track record of a repository, "owner/name". Without a record that can be read, it is
 // empty, and a note says why.
 func (t trackRecords) report(ctx context.Context, repo string) (trackrecord.Report, error) {
-	o := trackrecord.Options{Repo: repo, Memory: "server", Web: t.web, Now: t.now(), Policy: t.policy}
+	o := trackrecord.Options{Repo: repo, Memory: "server", Web: t.web, Now: t.now(), Policy: t.config.Policy}
 	r, err := t.memory.Load(ctx, repo, memory.Repository)
 	switch {
 	case errors.Is(err, memory.ErrBroken), errors.Is(err, memory.ErrNewer):
@@ -31,7 +31,7 @@ func (t trackRecords) report(ctx context.Context, repo string) (trackrecord.Repo
 	case err != nil && !errors.Is(err, memory.ErrNotFound):
 		return trackrecord.Report{}, fmt.Errorf("read the track record of %s: %w", repo, err)
 	}
-	w, notes, err := trackrecord.Search{Memory: t.memory, Repo: repo, Due: o.Now.Add(-t.policy.JudgeTime())}.Run(ctx, r.Outcomes)
+	w, notes, err := trackrecord.Search{Memory: t.memory, Repo: repo, Due: o.Now.Add(-t.config.JudgeTime())}.Run(ctx, r.Outcomes)
 	if err != nil {
 		return trackrecord.Report{}, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/trackrecord"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/policy"
@@ -100,13 +101,18 @@ func TestTrackRecords(t *testing.T) {
 		pairs  int
 		note   string
 	}{
+		{"shadow", agenda, "o/other", &trackrecord.Waiting{Due: 2, Later: 3, Proposals: 1, ProposedOn: []int{8}}, 0, ""},
 		{"judged", agenda, "o/r", &trackrecord.Waiting{Due: 2, Later: 3, Proposals: 3, ProposedOn: []int{7, 9}}, 1, ""},
 		{"never judged", agenda, "o/other", &trackrecord.Waiting{Due: 3, Later: 2, Proposals: 1, ProposedOn: []int{8}}, 0, "no action was judged yet"},
 		{"newer", faulty{Agenda: agenda, load: memory.ErrNewer}, "o/r", &trackrecord.Waiting{Due: 3, Later: 2, Proposals: 3, ProposedOn: []int{7, 9}}, 0, "the track record cannot be read, so no permission is earned"},
 		{"no database", faulty{Agenda: agenda, load: down}, "o/r", nil, 0, ""},
 		{"no list", faulty{Agenda: agenda, acted: down}, "o/r", nil, 0, ""},
 	} {
-		records := trackRecords{tt.memory, policy.Policy{Earned: true}, "https://github.com", func() time.Time { return now }}
+		c := &config.Config{Policy: policy.Policy{Earned: true, JudgeAfter: 14 * 24 * time.Hour, ShadowPeriod: 18 * 24 * time.Hour}}
+		if tt.name == "shadow" {
+			c.Mode = config.ModeShadow
+		}
+		records := trackRecords{tt.memory, c, "https://github.com", func() time.Time { return now }}
 		got, err := records.report(t.Context(), tt.repo)
 		if (err != nil) != (tt.want == nil) || err != nil && !errors.Is(err, down) {
 			t.Errorf("%s: got the error %v", tt.name, err)

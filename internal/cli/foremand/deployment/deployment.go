@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/config/serverconfig"
 	"github.com/org/foreman-action/internal/server/database"
-	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/postgres"
 )
@@ -178,8 +178,8 @@ func OpenQueue(ctx context.Context, env process.Env, path, flag string) (databas
 	return q, err
 }
 
-// Policy returns the policy of the configuration at a path, and the address of GitHub's API, if it names one. Variables of
+// Runner returns the policy and the mode of the configuration at a path, and the address of GitHub's API, if it names one. Variables of
 // secrets need not be set.
-func Policy(ctx context.Context, env process.Env, path string) (policy.Policy, string, error) {
-	return serverconfig.LoadPolicy(ctx, spec(env, path))
+func Runner(ctx context.Context, env process.Env, path string) (*config.Config, string, error) {
+	return serverconfig.LoadRunner(ctx, spec(env, path))
 }

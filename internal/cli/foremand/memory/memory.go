@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/cli/foremand/deployment"
 	"github.com/org/foreman-action/internal/cli/format"
@@ -20,7 +21,6 @@ import (
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -110,17 +110,16 @@ func report(ctx context.Context, o Options, form records.Form, repo string) erro
 	if err != nil {
 		return err
 	}
-	ro := records.Options{Repo: repo, Now: o.Env.Now(), Since: since}
+	ro := records.Options{Repo: repo, Config: &config.Config{}, Now: o.Env.Now(), Since: since}
 	api := o.Env.Getenv("GITHUB_API_URL")
 	if o.Config == "" {
 		ro.Notes = append(ro.Notes, "without --config the states of the permissions are not known")
 	} else {
-		var p policy.Policy
-		var configured string
-		if p, configured, err = deployment.Policy(ctx, o.Env, o.Config); err != nil {
+		c, configured, err := deployment.Runner(ctx, o.Env, o.Config)
+		if err != nil {
 			return err
 		}
-		ro.Policy, api = p, cmp.Or(configured, api)
+		ro.Config, api = c, cmp.Or(configured, api)
 	}
 	ro.Web = cmp.Or(strings.TrimRight(o.Env.Getenv("GITHUB_SERVER_URL"), "/"), address.Web(api), "https://github.com")
 	return o.with(ctx, func(m records.Memory) error {

@@ -53,7 +53,7 @@ func TestSiteSearch(t *testing.T) {
 		{"rate limit", "docs/contribflow.html"},
 		{"exit codes", "docs/inputs.html"},
 		{"extends", "docs/extends.html"},
-		{"permis", "docs/workflow.html"}, // a prefix of a word
+		{"permis", "docs/earned.html"}, // a prefix of a word
 		{"how do I replay the past?", "docs/backtest.html"},
 		{"reopen when the author answers", "docs/recipes/reopen-on-answer.html"},
 		{"hacktoberfest", "docs/recipes/pull-request-limit.html"},

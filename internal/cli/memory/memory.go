@@ -138,9 +138,8 @@ func removeCommand(env process.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rm (N | OWNER/REPO#N)",
 		Short: "Delete a record",
-		Long: "Deletes the record of the issue N, and prints what it deleted. N = 0 deletes the record\n" +
-			"of the repository, so that all permissions must be earned again. The token needs\n" +
-			"actions: write for artifacts. It asks nothing." + environment,
+		Long: "Deletes the record of the issue N, and prints what it deleted. The token needs\n" +
+			"actions: write for artifacts. It asks nothing.\n\n" + records.RemoveRepository + environment,
 		Example: "  foreman memory rm octo-org/hello#42",
 		RunE: func(c *cobra.Command, args []string) error {
 			ref, err := records.ParseRef(args, o.Env.Getenv("GITHUB_REPOSITORY"))

@@ -140,6 +140,12 @@ type Removed struct {
 	Error   string   `json:"error,omitempty"`
 }
 
+// RemoveRepository is the help about deleting the record of a repository.
+const RemoveRepository = `N = 0 deletes the record of the repository. This withdraws no permission for good: the
+next passes judge the recorded actions of the issues again, and usually restore the
+permissions. To withdraw one, list it in policy.earn.distrust, or set a day in
+policy.earn.reset, from which its outcomes count.`
+
 // Remove deletes a record, and prints what it deleted. If it fails halfway, it prints what was deleted until then.
 func Remove(ctx context.Context, env process.Env, m Memory, ref Ref, asJSON bool) error {
 	deleted, err := m.Store.DeleteRecord(ctx, ref.Repo, ref.Issue)

@@ -168,7 +168,7 @@ func removeCommand(env process.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "rm OWNER/REPO#N", Short: "Delete a record, the journals of its tasks and unreadable copies",
 		Long: "Deletes the record of an issue, the journals of its tasks and unreadable copies, and prints\n" +
-			"what it deleted. N = 0 deletes the record of the repository, so that all permissions\nmust be earned again. It refuses an issue with an open task. It asks nothing.",
+			"what it deleted. It refuses an issue with an open task. It asks nothing.\n\n" + records.RemoveRepository,
 		RunE: func(c *cobra.Command, args []string) error {
 			ref, err := records.ParseRef(args, "")
 			if err != nil {

@@ -3,14 +3,12 @@ package runner
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/permission"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/internal/command"
 	"github.com/org/foreman-action/runner/internal/judge"
@@ -44,7 +42,7 @@ func (a *recorder) countAnswers(ctx context.Context, rep *Report, answers propos
 	}
 	for _, c := range rep.Changes {
 		if !c.Granted {
-			rep.warnf("%s", lost(c))
+			rep.warnf("%s", permission.Describe(c))
 		}
 	}
 }
@@ -131,15 +129,6 @@ func (a *recorder) uncounted(ctx context.Context, err error) {
 	default:
 		a.warn("memory: track records: %v; scheduled runs count what is missing", err)
 	}
-}
-
-// lost describes a permission that was lost, for maintainers.
-func lost(c memory.PermissionChange) string {
-	who := "rule " + c.Name
-	if name, ok := strings.CutPrefix(policySource(c.Source, c.Name), policy.AgentPrefix); ok {
-		who = "agent " + name
-	}
-	return fmt.Sprintf("the permission of %s, %s ended: %s; it is proposed again", who, strings.TrimSpace(c.Action+" "+c.Value), c.Why)
 }
 
 // changeOf returns the event as the timeline of its issue lists it; ok is false if no person caused it, or if it is of a kind that cannot

@@ -1,4 +1,4 @@
-package trackrecord
+package permission
 
 import (
 	"cmp"
@@ -9,19 +9,18 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// Change returns a sentence about a permission that a pair got or lost. Its names are untrusted text.
-func Change(c memory.PermissionChange) string {
-	source, _ := sourceOf(c.Source, c.Name)
-	what := Pair{Source: source, Action: c.Action, Value: c.Value}
+// Describe returns a sentence about a permission that a pair got or lost. Its names are untrusted text.
+func Describe(c memory.PermissionChange) string {
+	source, _ := SourceText(c.Source, c.Name)
 	state := "proposed again"
 	if c.Granted {
 		state = "carried out"
 	}
-	return fmt.Sprintf("%s, %s: %s since %s: %s", source, what.what(), state, c.At.UTC().Format(time.DateOnly), c.Why)
+	return fmt.Sprintf("%s, %s: %s since %s: %s", source, strings.TrimSpace(c.Action+" "+c.Value), state, c.At.UTC().Format(time.DateOnly), c.Why)
 }
 
-// sourceOf returns the source of a pair for people, and the digest of a rule. name is that of [memory.Pair].
-func sourceOf(source, name string) (text, digest string) {
+// SourceText returns the source of a pair for people, and the digest of a rule. name is that of [memory.Pair].
+func SourceText(source, name string) (text, digest string) {
 	if digest, ok := strings.CutPrefix(source, "rule:"); ok {
 		return "rule " + cmp.Or(name, digest), digest
 	}

@@ -198,7 +198,7 @@ func shadowOf(p memory.Pair, opt Options) Shadow {
 		Action: p.Action, Value: p.Value, Since: p.Shadow.Since, Judged: judged, Kept: p.Shadow.Kept, Undone: p.Shadow.Undone, Unjudged: p.Shadow.Unjudged,
 		Bound: round(wilson.Bound(right, judged)), Last: p.Shadow.Last, Ready: p.Shadow.Ready(opt.permissions().Threshold(p.Action)),
 	}
-	out.Source, out.Digest = sourceOf(p.Source, p.Name)
+	out.Source, out.Digest = permission.SourceText(p.Source, p.Name)
 	return out
 }
 
@@ -215,7 +215,7 @@ func pairOf(p memory.Pair, opt Options) Pair {
 		Bound: round(wilson.Bound(right, judged)), Last: p.Last, UndoneOn: p.Undoings, Lost: p.Lost, Why: p.Why, at: p.At,
 	}
 	out.BeforeJudged, out.BeforeRight = p.Before.Judged()
-	out.Source, out.Digest = sourceOf(p.Source, p.Name)
+	out.Source, out.Digest = permission.SourceText(p.Source, p.Name)
 	out.BeforeBound = round(wilson.Bound(out.BeforeRight, out.BeforeJudged))
 	if opt.Web != "" {
 		for _, n := range p.Undoings {

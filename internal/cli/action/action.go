@@ -22,7 +22,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/remote"
 	"github.com/org/foreman-action/internal/cli/report"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/trackrecord"
+	"github.com/org/foreman-action/internal/permission"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
@@ -207,7 +207,7 @@ func publish(rt *actions.Runtime, res report.Result, version string, err error) 
 	}
 	if res.Survey != nil {
 		for _, c := range res.Survey.Judgment.Changes {
-			rt.Log.Annotate(actions.Annotation{Level: actions.Notice, Title: "Foreman", Message: trackrecord.Change(c)})
+			rt.Log.Annotate(actions.Annotation{Level: actions.Notice, Title: "Foreman", Message: permission.Describe(c)})
 		}
 	}
 	for _, w := range rep.Warnings {

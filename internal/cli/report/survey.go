@@ -7,6 +7,7 @@ import (
 
 	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/permission"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/trackrecord"
 	"github.com/org/foreman-action/runner"
@@ -44,7 +45,7 @@ func surveyTable(b *strings.Builder, res Result) {
 		b.WriteString(trackrecord.New(j.Outcomes, trackrecord.Options{Repo: s.Repo, Web: res.Web, Policy: res.Policy, Shared: res.Shared, Scores: j.Scores}).Markdown())
 	}
 	for _, c := range s.Judgment.Changes {
-		b.WriteString(sanitize.Markdown(trackrecord.Change(c)) + "\n\n")
+		b.WriteString(sanitize.Markdown(permission.Describe(c)) + "\n\n")
 	}
 	if n := s.Judgment.Waiting; n > 0 {
 		fmt.Fprintf(b, "The actions on %s wait to be judged.\n\n", format.Count(n, "issue"))

@@ -293,7 +293,7 @@ func (r *reads) loadOutcomes(ctx context.Context) (o memory.Outcomes, why string
 		r.warn("memory: the track record: %v; what must be earned is proposed", err)
 		return o, "the track record cannot be read"
 	case rec.Outcomes == nil:
-		r.warn("memory: the repository has no track record yet; what must be earned is proposed until a scheduled run has judged actions (on: schedule)")
+		r.warn("memory: the repository has no track record yet; what must be earned is proposed until an answer or a scheduled run (on: schedule) has counted an outcome")
 		return o, "there is no track record yet"
 	}
 	return *rec.Outcomes, ""

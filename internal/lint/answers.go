@@ -63,7 +63,7 @@ func (c *checker) judges(runs []Run, files []*yamlfile.File) {
 			at = f.At(level, 1, 1, "")
 		}
 	}
-	c.warn(at, "scheduled runs judge what became of actions, and schedule starts no workflow that runs Foreman, so no action is ever earned; %s",
+	c.warn(at, "scheduled runs judge what became of actions, and schedule starts no workflow that runs Foreman, so nothing is ever kept, and only answers to proposals count; %s",
 		ruleRuns{checker: c, runs: runs}.add("schedule"))
 }
 

@@ -434,14 +434,19 @@ func (o Options) settings(ctx context.Context, repo, agent string) (executor.Set
 
 // judge returns the Runner that judges the actions of a repository, and the calls that are left to its
 // account.
-func (o Options) judge(ctx context.Context, repo triage.Repo) (*runner.Runner, func() (int, bool), error) {
+func (o Options) judge(ctx context.Context, repo triage.Repo) (*runner.Runner, func() (left, limit int, ok bool), error) {
 	s, err := o.settings(ctx, repo.Owner+"/"+repo.Name, "")
 	if err != nil {
 		return nil, nil, fmt.Errorf("prepare judging: %w", err)
 	}
-	calls := func() (int, bool) { return 0, false }
-	if s.Host.Search != nil {
-		calls = s.Host.Search.Budget
+	calls := func() (left, limit int, ok bool) {
+		if s.Host.Search != nil {
+			left, ok = s.Host.Search.Budget()
+		}
+		if l, is := s.Host.Search.(interface{ Limit() int }); is { // the client of package github
+			limit = l.Limit()
+		}
+		return left, limit, ok
 	}
 	r, err := runner.New(runner.Options{
 		Config: s.Config, Host: s.Host, Actions: o.Actions, Memory: runner.Memory{Store: o.Agenda, Agenda: o.Agenda}, Clock: runner.Clock{Now: o.Now},

@@ -15,6 +15,7 @@ import (
 type Judgment struct {
 	Judged  int // actions whose outcome became known, with those that shadow mode only planned
 	Undone  int // those of them that people undid or rejected; without those of shadow mode
+	Reads   int // calls to read issues
 	Waiting int // issues with actions that may be old enough, which are left for the next time
 	// Changes are the permissions that pairs got or lost, without those that change nothing, because the policy or the
 	// kind of memory decides; nil if the policy does not demand that permissions are earned.
@@ -45,7 +46,7 @@ func (s setup) judge(ctx context.Context, repo triage.Repo, stop func() bool, wa
 		Repo: repo, Store: m.Agenda, Host: s.o.Host.Issues, Bot: s.login(), After: s.c.JudgeTime(), Now: s.o.Clock.Now(),
 		Threshold: s.thresholds(ctx, repo, warn), Reset: s.resetAt, Keep: s.c.Policy.Earned, Reads: s.c.Policy.Reads(), LoadCost: m.LoadCalls, Stop: stop, Warn: warn,
 	}.Run(ctx)
-	j := Judgment{Judged: sum.Judged, Undone: sum.Undone, Waiting: sum.Waiting, Outcomes: sum.Outcomes, Scores: sum.Scores}
+	j := Judgment{Judged: sum.Judged, Undone: sum.Undone, Reads: sum.Reads, Waiting: sum.Waiting, Outcomes: sum.Outcomes, Scores: sum.Scores}
 	if s.c.Policy.Earned {
 		j.Changes = s.permissions().Effective(sum.Changes)
 	}

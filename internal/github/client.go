@@ -52,6 +52,9 @@ func (c *Client) KnownLabel(ref triage.Ref, name string) (triage.LabelID, bool) 
 // Budget returns the number of calls that remain in this hour. See [runner.Search].
 func (c *Client) Budget() (left int, ok bool) { return c.caller.Left() }
 
+// Limit returns the number of calls in an hour; 0: GitHub has not reported it yet.
+func (c *Client) Limit() int { return c.caller.Limit() }
+
 // Pulls returns the pull requests of a repository.
 func (c *Client) Pulls(owner, repo string) Pulls { return Pulls{c.caller, owner, repo} }
 

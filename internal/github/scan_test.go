@@ -166,8 +166,8 @@ func TestBudget(t *testing.T) {
 	gh.Repo("octo/hello").AddIssue(githubtest.Issue{Number: 7})
 	ref := triage.Ref{Owner: "octo", Repo: "hello", Number: 7}
 	c, _ := client(t, gh.URL)
-	if left, ok := c.Budget(); ok {
-		t.Errorf("before the first call: got %d", left)
+	if left, ok := c.Budget(); ok || c.Limit() != 0 {
+		t.Errorf("before the first call: got %d of %d", left, c.Limit())
 	}
 	gh.SetBudget(2)
 	for i, want := range []int{1, 0, 0} {
@@ -177,8 +177,8 @@ func TestBudget(t *testing.T) {
 		if _, err := c.Find(t.Context(), ref, "is:open", 1); err != nil {
 			t.Fatal(err)
 		}
-		if left, ok := c.Budget(); !ok || left != want {
-			t.Errorf("call %d: got %d, %t, want %d", i, left, ok, want)
+		if left, ok := c.Budget(); !ok || left != want || c.Limit() != 5000 {
+			t.Errorf("call %d: got %d of %d, %t, want %d of 5000", i, left, c.Limit(), ok, want)
 		}
 	}
 	for _, odd := range []string{"-1", "many", "99999999999999", ""} {

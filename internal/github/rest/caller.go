@@ -153,6 +153,9 @@ func (c *Caller) Left() (left int, ok bool) {
 	return int(n) - 1, n > 0 && !c.rate.ended(c.now())
 }
 
+// Limit returns how many calls the token may make in an hour, from GitHub's last report; 0: GitHub has not reported it yet.
+func (c *Caller) Limit() int { return c.rate.hourly() }
+
 // Spend returns a [BudgetError] if no more calls than the reserve are left.
 func (c *Caller) Spend(reserve int) error { return c.rate.spend(reserve, c.now()) }
 

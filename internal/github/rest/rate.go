@@ -13,20 +13,33 @@ type rate struct {
 	mu        sync.Mutex
 	known     bool
 	remaining int
+	limit     int // calls of an hour; 0: not reported
 	reset     time.Time
 }
 
 // note stores the remaining calls from the headers of a response.
 func (r *rate) note(h http.Header) {
-	remaining, err := strconv.Atoi(h.Get("X-Ratelimit-Remaining"))
-	reset, rerr := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64)
-	resource := h.Get("X-Ratelimit-Resource") // the search has a separate limit
-	if err != nil || rerr != nil || resource != "" && resource != "core" {
+	if resource := h.Get("X-Ratelimit-Resource"); resource != "" && resource != "core" { // the search has a separate limit
 		return
 	}
+	remaining, err := strconv.Atoi(h.Get("X-Ratelimit-Remaining"))
+	reset, rerr := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64)
+	limit, lerr := strconv.Atoi(h.Get("X-Ratelimit-Limit"))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.known, r.remaining, r.reset = true, remaining, time.Unix(reset, 0).UTC()
+	if err == nil && rerr == nil {
+		r.known, r.remaining, r.reset = true, remaining, time.Unix(reset, 0).UTC()
+	}
+	if lerr == nil && limit > 0 {
+		r.limit = limit
+	}
+}
+
+// hourly returns the calls of an hour as GitHub last reported them; 0: it did not.
+func (r *rate) hourly() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.limit
 }
 
 // ended reports whether GitHub's hour of the last report has ended.

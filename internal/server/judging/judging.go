@@ -26,11 +26,12 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Reserve is the number of an account's calls in GitHub's hour that judging leaves to polls and decisions.
-// It is more than polling leaves.
-const Reserve = 1000
-
 const (
+	// share is the part of an account's calls in GitHub's hour, a fifth, that judging leaves to polls and decisions, and the part
+	// after which it begins no pass any more. It leaves more than polling does.
+	share = 5
+	// usualLimit is an account's calls in GitHub's hour if they are not known.
+	usualLimit      = 5000
 	defaultInterval = time.Hour
 	// maxTick is the longest time between two looks for a repository to judge. With many repositories it
 	// is shorter, so that their passes are spread over the interval.
@@ -53,8 +54,9 @@ type Cursors interface {
 type Options struct {
 	Repos []string // "owner/name"
 	// Runner returns the Runner of a repository, whose memory has an Agenda, and the calls that its account
-	// has left in GitHub's hour; see [runner.Search]. Must be set.
-	Runner  func(ctx context.Context, repo triage.Repo) (*runner.Runner, func() (left int, ok bool), error)
+	// has left in GitHub's hour; see [runner.Search]. limit is the number of the account's calls in that hour; 0: unknown. Must be
+	// set.
+	Runner  func(ctx context.Context, repo triage.Repo) (*runner.Runner, func() (left, limit int, ok bool), error)
 	Cursors Cursors // must be set
 	// Lead runs f while this process leads, for a name, among those that share the memory. Nil: it always
 	// leads.
@@ -74,6 +76,13 @@ type Judger struct {
 
 	mu    sync.Mutex
 	repos []repository
+	taken map[string]taken // by owner, in lower case: each has an account of its own, with an App
+}
+
+// taken is what judging took of an account in an hour.
+type taken struct {
+	until time.Time // end of the hour
+	calls int
 }
 
 // A repository is the state of judging it.
@@ -95,7 +104,7 @@ func New(o Options) (*Judger, error) {
 	if o.Lead == nil {
 		o.Lead = func(ctx context.Context, _ string, f func(context.Context) error) error { return f(ctx) }
 	}
-	j := &Judger{o: o}
+	j := &Judger{o: o, taken: map[string]taken{}}
 	for _, name := range o.Repos {
 		if !slices.ContainsFunc(j.repos, func(r repository) bool { return strings.EqualFold(r.name, name) }) {
 			j.repos = append(j.repos, repository{name: name})
@@ -182,10 +191,10 @@ func (j *Judger) turn(ctx context.Context, i int) error {
 		return err
 	}
 	again, err := j.pass(ctx, i)
-	if err != nil || again == 0 {
+	if err != nil || again == 0 || ctx.Err() != nil { // another server may lead by now
 		return err
 	}
-	return j.save(context.WithoutCancel(ctx), i, j.o.Now().Add(again))
+	return j.save(ctx, i, j.o.Now().Add(again))
 }
 
 // pass judges a repository now. again is the time until the next pass; 0: the interval.
@@ -198,20 +207,25 @@ func (j *Judger) pass(ctx context.Context, i int) (again time.Duration, err erro
 	}
 	var low, paused bool
 	stop := func() bool {
-		left, known := calls()
-		low = known && left < Reserve
-		if !low {
+		left, limit, known := calls()
+		most := cmp.Or(limit, usualLimit) / share
+		if low = known && left < most; !low {
 			paused, _ = j.paused(ctx, name) // while the pauses cannot be read, nothing can be saved either
 		}
 		return low || paused || j.drained.Load()
 	}
+	if _, limit, _ := calls(); j.took(owner, 0) >= cmp.Or(limit, usualLimit)/share {
+		j.o.Log.InfoContext(ctx, "judging took its share of the API calls in this hour; judging actions later", "repo", name, "wait", lowWait)
+		return lowWait, nil
+	}
 	got, err := r.Judge(ctx, triage.Repo{Owner: owner, Name: repo}, stop, func(format string, args ...any) {
 		j.o.Log.WarnContext(ctx, "warning while judging actions", "repo", name, "warning", fmt.Sprintf(format, args...))
 	})
+	j.took(owner, got.Reads)
 	j.report(ctx, name, got)
 	switch {
 	case ctx.Err() != nil:
-		return maxTick, nil //nolint:nilerr // the server stops, or does not lead any more: the rest is judged later
+		return 0, nil //nolint:nilerr // the server stops, or does not lead any more: the rest is judged later
 	case errors.Is(err, queue.ErrUnavailable):
 		return 0, fmt.Errorf("judge the actions of %s: %w", name, err)
 	case errors.Is(err, triage.ErrLimited):
@@ -219,15 +233,32 @@ func (j *Judger) pass(ctx context.Context, i int) (again time.Duration, err erro
 	case err != nil:
 		return j.failed(ctx, i, err), nil
 	}
-	j.succeeded(ctx, i)
+	early := low || paused || j.drained.Load()
+	if !early || got.Judged > 0 { // else GitHub was perhaps not called
+		j.succeeded(ctx, i)
+	}
 	switch {
 	case low:
-		j.o.Log.InfoContext(ctx, "few API calls are left in this hour; judging actions later", "repo", name, "waiting", got.Waiting, "reserve", Reserve, "wait", lowWait)
+		j.o.Log.InfoContext(ctx, "few API calls are left in this hour; judging actions later", "repo", name, "waiting", got.Waiting, "wait", lowWait)
 		return lowWait, nil
-	case paused, j.drained.Load():
+	case early:
 		return maxTick, nil
 	}
 	return 0, nil
+}
+
+// took adds calls to those that judging took of the account of an owner in this hour, and returns their sum.
+func (j *Judger) took(owner string, calls int) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	owner = strings.ToLower(owner)
+	t, now := j.taken[owner], j.o.Now()
+	if !now.Before(t.until) || t.until.After(now.Add(time.Hour)) { // the clock was set back
+		t = taken{until: now.Add(time.Hour)}
+	}
+	t.calls += calls
+	j.taken[owner] = t
+	return t.calls
 }
 
 // report logs and counts what a pass judged.

@@ -36,6 +36,7 @@ type world struct {
 	mu    sync.Mutex
 	wrong map[int]bool
 	left  int // calls of the hour; 0: not reported
+	limit int // of the hour; 0: not reported
 	down  bool
 	reads []string // "owner/name#1", for each issue that was read
 }
@@ -71,10 +72,10 @@ func (w *world) Timeline(_ context.Context, ref triage.Ref) (triage.Timeline, er
 	return triage.Timeline{Complete: true, Events: []triage.TimelineEvent{{Kind: "labeled", Actor: runner.DefaultBot, ActorType: "Bot", Label: "bug", At: at}, then}}, nil
 }
 
-func (w *world) Budget() (left int, ok bool) {
+func (w *world) calls() (left, limit int, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.left, w.left > 0
+	return w.left, w.limit, w.left > 0
 }
 
 // change changes the world.
@@ -181,12 +182,12 @@ func serve(t *testing.T, w *world, d database, alter func(*judging.Options), rep
 	s := &server{seen: map[string]int{}}
 	o := judging.Options{
 		Repos: repos, Cursors: d.cursors, Pauses: d.pauses, Lead: d.lead, Log: slog.New(slog.NewTextHandler(s, nil)),
-		Runner: func(context.Context, triage.Repo) (*runner.Runner, func() (int, bool), error) {
+		Runner: func(context.Context, triage.Repo) (*runner.Runner, func() (int, int, bool), error) {
 			r, err := runner.New(runner.Options{
 				Config: &config.Config{Mode: config.ModeApply, Policy: policy.Policy{Earned: true, JudgeReads: 100}}, Host: runner.Host{Issues: w, Repository: unimplemented.Repository{}, Search: w},
 				Memory: runner.Memory{Store: d.memory, Agenda: d.memory},
 			})
-			return r, w.Budget, err
+			return r, w.calls, err
 		},
 		Observe: func(o observe.Observation) {
 			s.mu.Lock()
@@ -373,9 +374,9 @@ func TestPauseDuringPass(t *testing.T) {
 		paused := false
 		s := serve(t, w, d, func(o *judging.Options) {
 			forRepo := o.Runner
-			o.Runner = func(ctx context.Context, repo triage.Repo) (*runner.Runner, func() (int, bool), error) {
+			o.Runner = func(ctx context.Context, repo triage.Repo) (*runner.Runner, func() (int, int, bool), error) {
 				r, _, err := forRepo(ctx, repo)
-				return r, func() (int, bool) {
+				return r, func() (int, int, bool) {
 					w.mu.Lock()
 					n := len(w.reads)
 					w.mu.Unlock()
@@ -385,7 +386,7 @@ func TestPauseDuringPass(t *testing.T) {
 							t.Error(err)
 						}
 					}
-					return 0, false
+					return 0, 0, false
 				}, err
 			}
 		}, "o/a")
@@ -428,24 +429,106 @@ func TestGitHubDown(t *testing.T) {
 	})
 }
 
-// TestBudgetLow checks that judging leaves calls to polls and decisions, and continues when there are enough.
+// TestBudgetLow checks that judging leaves a fifth of the calls to polls and decisions, and continues when there are enough.
 func TestBudgetLow(t *testing.T) {
 	t.Parallel()
+	for _, tt := range []struct{ limit, reserve int }{{0, 1000}, {5000, 1000}, {15000, 3000}, {1000, 200}, {60, 12}} {
+		synctest.Test(t, func(t *testing.T) {
+			w, d := &world{left: tt.reserve + 5, limit: tt.limit}, inMemory()
+			label(t, d.memory, "o/a", 1, 20)
+			s := serve(t, w, d, nil, "o/a")
+			time.Sleep(time.Hour)
+			if n := w.read("o/a"); n != 3 || kept(t, d.memory, "o/a").Kept != 3 {
+				t.Errorf("of %d: %d issues were read, want 3", tt.limit, n)
+			}
+			if h := s.Health(); !h.OK || s.saw(observe.LoopFailed, "judging", "o/a") != 0 || !strings.Contains(s.log(), "few API calls are left") {
+				t.Errorf("got %+v\n%s", h, s.log())
+			}
+			w.change(func(w *world) { w.left = 50000 })
+			time.Sleep(16 * time.Minute)
+			if p := kept(t, d.memory, "o/a"); p.Kept != 20 {
+				t.Errorf("of %d: got %+v", tt.limit, p.Tally)
+			}
+		})
+	}
+}
+
+// TestShare checks that judging takes no more than a fifth of an account's calls in an hour, however many repositories it has.
+func TestShare(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w, d := &world{left: judging.Reserve + 5}, inMemory()
+		w, d := &world{left: 100000, limit: 1000}, inMemory()
+		all := []string{"o/a", "O/b", "o/c", "p/a"}
+		for _, repo := range all {
+			label(t, d.memory, repo, 1, 50)
+		}
+		s := serve(t, w, d, nil, all...)
+		read := func() (n int) {
+			for _, repo := range all[:3] {
+				n += w.read(repo)
+			}
+			return n
+		}
+		time.Sleep(59 * time.Minute)
+		if o, p := read(), w.read("p/a"); o != 100 || p != 50 {
+			t.Errorf("%d and %d issues were read, want 100 and 50\n%s", o, p, s.log())
+		}
+		time.Sleep(30 * time.Minute)
+		if n := read(); n != 50 {
+			t.Errorf("then %d issues were read, want 50", n)
+		}
+	})
+}
+
+// TestLostLead checks that a server that does not lead any more leaves the time of the next pass to the one that leads.
+func TestLostLead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := &world{}, inMemory()
+		label(t, d.memory, "o/a", 1, 20)
+		later := []byte("2000-01-01T00:45:00Z")
+		s := serve(t, w, d, func(o *judging.Options) {
+			var lose context.CancelFunc
+			o.Lead = func(ctx context.Context, _ string, f func(context.Context) error) error {
+				ctx, lose = context.WithCancel(ctx)
+				defer lose()
+				return f(ctx)
+			}
+			forRepo := o.Runner
+			o.Runner = func(ctx context.Context, repo triage.Repo) (*runner.Runner, func() (int, int, bool), error) {
+				r, _, err := forRepo(ctx, repo)
+				return r, func() (int, int, bool) {
+					w.mu.Lock()
+					defer w.mu.Unlock()
+					if len(w.reads) == 7 {
+						lose()
+						if err := d.cursors.SaveCursor(context.WithoutCancel(ctx), "judging:o/a", later); err != nil {
+							t.Error(err)
+						}
+					}
+					return 0, 0, false
+				}, err
+			}
+		}, "o/a")
+		time.Sleep(30 * time.Minute)
+		if got, err := d.cursors.Cursor(t.Context(), "judging:o/a"); err != nil || string(got) != string(later) {
+			t.Errorf("got the cursor %q, %v\n%s", got, err, s.log())
+		}
+	})
+}
+
+// TestStillFailing checks that a pass that read nothing, because few calls are left, ends no failure.
+func TestStillFailing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := &world{down: true, left: 5000}, inMemory()
 		label(t, d.memory, "o/a", 1, 20)
 		s := serve(t, w, d, nil, "o/a")
-		time.Sleep(time.Hour)
-		if n := w.read("o/a"); n != 3 || kept(t, d.memory, "o/a").Kept != 3 {
-			t.Errorf("%d issues were read, want 3", n)
-		}
-		if h := s.Health(); !h.OK || s.saw(observe.LoopFailed, "judging", "o/a") != 0 || !strings.Contains(s.log(), "few API calls are left") {
-			t.Errorf("got %+v\n%s", h, s.log())
-		}
-		w.change(func(w *world) { w.left = 5000 })
 		time.Sleep(16 * time.Minute)
-		if p := kept(t, d.memory, "o/a"); p.Kept != 20 {
-			t.Errorf("got %+v", p.Tally)
+		w.change(func(w *world) { w.left = 10 })
+		time.Sleep(time.Hour)
+		if h := s.Health(); h.OK || strings.Contains(s.log(), "succeeded again") {
+			t.Errorf("got %+v\n%s", h, s.log())
 		}
 	})
 }

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"net/http"
 	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 
 	"github.com/org/foreman-action/internal/roundtrip"
@@ -34,13 +35,13 @@ func newTransport() *transport {
 // request is sent once more over a new one: the agent may have restarted, or closed a connection that
 // it did not use. Its circuit breaker would open otherwise.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	var reused, answered bool
+	var reused, answered atomic.Bool // the connection may report an answer after RoundTrip has returned
 	ctx := httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
-		GotConn:              func(c httptrace.GotConnInfo) { reused = c.Reused },
-		GotFirstResponseByte: func() { answered = true },
+		GotConn:              func(c httptrace.GotConnInfo) { reused.Store(c.Reused) },
+		GotFirstResponseByte: func() { answered.Store(true) },
 	})
 	resp, err := t.kept.RoundTrip(req.WithContext(ctx))
-	if err == nil || !reused || answered || req.Context().Err() != nil || req.GetBody == nil {
+	if err == nil || !reused.Load() || answered.Load() || req.Context().Err() != nil || req.GetBody == nil {
 		return resp, err
 	}
 	body, bodyErr := req.GetBody()

@@ -45,6 +45,9 @@ func newNotifier(ctx context.Context, getenv func(string) string, log *slog.Logg
 	return n
 }
 
+// sendTime is the longest wait for systemd to take a notification.
+const sendTime = time.Second
+
 // send sends assignments, such as "READY=1". An error is logged, because the server works without
 // systemd.
 func (n *notifier) send(assignments ...string) {
@@ -54,6 +57,8 @@ func (n *notifier) send(assignments ...string) {
 	for i, a := range assignments { // a line is an assignment, and an error can have several
 		assignments[i] = text.Shorten(strings.Join(strings.Fields(a), " "), 1000)
 	}
+	// A manager that does not read must not stop the server, or keep it from ending.
+	_ = n.conn.SetWriteDeadline(time.Now().Add(sendTime))
 	if _, err := n.conn.Write([]byte(strings.Join(assignments, "\n"))); err != nil {
 		n.log.Warn("notifying systemd failed", "error", err)
 	}

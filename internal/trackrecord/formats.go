@@ -131,7 +131,7 @@ func (r Report) rows() [][]string {
 func (r Report) shadowRows() [][]string {
 	var list [][]string
 	for _, s := range r.Shadow {
-		list = append(list, append([]string{s.Source, s.what()}, s.figures()...))
+		list = append(list, append([]string{s.Source, s.What()}, s.figures()...))
 	}
 	return list
 }
@@ -152,8 +152,11 @@ func (s Shadow) figures() []string {
 	if s.Ready {
 		state = "ready"
 	}
-	return []string{state, strconv.Itoa(s.Kept), strconv.Itoa(s.Judged), wilson.Text(s.Bound, 1), strconv.Itoa(s.Unjudged)}
+	return []string{state, strconv.Itoa(s.Kept), strconv.Itoa(s.Judged), s.BoundText(), strconv.Itoa(s.Unjudged)}
 }
+
+// BoundText returns the bound in the form of [Pair.BoundText].
+func (s Shadow) BoundText() string { return wilson.Text(s.Bound, 1) }
 
 // figures returns the cells of a pair from the third column on. They contain no untrusted text.
 func (p Pair) figures() []string {
@@ -242,11 +245,11 @@ func (p Pair) name() string {
 	return p.Source
 }
 
-// what returns the action with its value.
+// What returns the action with its value.
 func (p Pair) what() string { return strings.TrimSpace(p.Action + " " + p.Value) }
 
-// what returns the action with its value, or that the figures are those of all actions.
-func (s Shadow) what() string {
+// What returns the action with its value, or that the figures are those of all actions.
+func (s Shadow) What() string {
 	return cmp.Or(strings.TrimSpace(s.Action+" "+s.Value), "labels and closes, by an earlier version")
 }
 

@@ -24,6 +24,7 @@ type recordPage struct {
 	Earned  bool         // permissions are earned
 	Rows    []recordRow
 	More    int // rows that are not shown
+	Shadow  []shadowRow
 	Notes   []string
 	JSON    string // address of the same for programs
 }
@@ -54,6 +55,14 @@ type recordRow struct {
 	Rejected, Expired, Unjudged int
 }
 
+// A shadowRow is what became of the actions of one kind that shadow mode only planned.
+type shadowRow struct {
+	Source, Action string
+	Ready          bool
+	Right, Bound   string // as in recordRow
+	Unjudged       int
+}
+
 // newRecordPage makes the page of a report.
 func newRecordPage(r trackrecord.Report, repos []string, l links) *recordPage {
 	p := &recordPage{Repo: word(r.Repo), Text: "No action was judged yet.", JSON: "/server/track-record?" + url.Values{"repo": {r.Repo}}.Encode()}
@@ -77,6 +86,13 @@ func newRecordPage(r trackrecord.Report, repos []string, l links) *recordPage {
 			continue
 		}
 		p.Rows = append(p.Rows, newRecordRow(r.Repo, pair, l))
+	}
+	for _, s := range r.Shadow {
+		if len(p.Rows)+len(p.Shadow) == maxRecordRows {
+			p.More++
+			continue
+		}
+		p.Shadow = append(p.Shadow, shadowRow{word(s.Source), word(s.What()), s.Ready, fmt.Sprintf("%d of %d", s.Kept, s.Judged), s.BoundText(), s.Unjudged})
 	}
 	for _, n := range r.Notes {
 		p.Notes = append(p.Notes, line(n, maxLine))

@@ -32,6 +32,39 @@ func outcomes(pairs ...[4]string) *memory.Outcomes {
 	return o
 }
 
+// planned returns outcomes of an action that shadow mode planned.
+func planned(source, name, value, letters string) *memory.Outcomes {
+	o := &memory.Outcomes{}
+	for n, c := range letters {
+		at := noon().Add(time.Duration(n) * time.Minute)
+		out := memory.OutcomeKept
+		if c == 'u' {
+			out = memory.OutcomeUndone
+		}
+		o.Count(memory.PairKey{Source: source, Action: "add_label", Value: value}, name, memory.Result{
+			Outcome: out, Shadow: true, Issue: n + 1, Author: fmt.Sprint(n), Acted: at, At: at,
+		}, memory.Threshold{Bound: 0.85, Of: 20})
+	}
+	return o
+}
+
+// TestTrackRecordShadow shows what became of actions that were only planned.
+func TestTrackRecordShadow(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ letters, want string }{
+		{strings.Repeat("k", 30), `<span class="state done">ready</span></td>
+<td role="cell" class="number" data-label="right: ">30 of 30</td>`},
+		{"kku", `<td role="cell" class="said">–</td>
+<td role="cell" class="number" data-label="right: ">2 of 3</td>`},
+	} {
+		d := serve(t, Options{Queue: &still{}, TrackRecord: tracked(planned("rule:00ff", "crash</td><script>", "bug", tt.letters), policy.Policy{}), Repos: []string{"o/r"}})
+		page := between(text(t, call{path: "/track-record"}.do(t, d)), "<main", "</main>")
+		if !strings.Contains(page, tt.want) || strings.Count(page, "<table") != 1 || !strings.Contains(page, "<h2>Shadow mode</h2>") || strings.Contains(page, "<script") {
+			t.Errorf("%s: got\n%s", tt.letters, page)
+		}
+	}
+}
+
 // tracked returns a function for Options.TrackRecord that reports outcomes.
 func tracked(o *memory.Outcomes, p policy.Policy) func(context.Context, string) (trackrecord.Report, error) {
 	return func(_ context.Context, repo string) (trackrecord.Report, error) {

@@ -49,11 +49,14 @@ func (o *Outcomes) Pair(k PairKey) (p Pair, ok bool) {
 	return o.Pairs[i], true
 }
 
-// Count adds the outcome of an action of a pair, and reports whether it did. An
-// action up to Outcomes.Judged does not count again, and neither does a second one of the pair on the
-// same issue while the first is in Outcomes.Counted; an action that shadow mode only planned is another one. There is one exception: what was counted as accepted
-// becomes undone, once. If Outcomes.Counted is full, an action that it would have to hold is left to a later pass. name is as in [Pair]. More than 1,000 pairs are not kept: those without a permission whose last outcome is the
-// oldest are dropped.
+// Count adds the outcome of an action of a pair, and reports whether it did. name is as in [Pair].
+//
+// It does not count an action up to Outcomes.Judged, nor a second action of the pair on the same issue while
+// the first is in Outcomes.Counted. An action that shadow mode only planned is another one. There is
+// one exception: an outcome that was counted as accepted becomes undone, once. If Outcomes.Counted is full,
+// an action that it would have to hold is left to a later pass.
+//
+// At most 1,000 pairs are kept. Of those without a permission, the ones with the oldest last outcome are dropped.
 func (o *Outcomes) Count(k PairKey, name string, r Result, t Threshold) bool {
 	k = k.clip()
 	acted := clipTime(r.Acted)

@@ -222,13 +222,15 @@ func (p Pair) authorsNeeded(t Threshold) int {
 	return min((t.Of-p.Start.Judged+maxPerAuthor-1)/maxPerAuthor, maxAuthors)
 }
 
-// Count adds the outcome of one action, and returns the outcome that was counted: a right one of an author who
-// had enough of them counts as unjudged.
+// Count adds the outcome of one action, and returns the outcome that was counted. While the pair has no
+// permission, at most three right outcomes of one author count; each further one counts as unjudged.
 //
-// The pair gets its permission when the threshold is met by outcomes on issues of enough authors: at
-// least a third of the outcomes that the start leaves, or 20, each with at most three right outcomes that count. It loses the permission when four of the last
-// ten judged outcomes count against it, or when the bound is 0.1 below the threshold. Then a new period
-// begins, with nothing counted. Outcomes of actions before it belong to the earlier periods.
+// The pair gets its permission when its outcomes meet the threshold and are on issues of enough authors: a
+// third as many authors as outcomes are needed besides those of the start, and at most 20.
+//
+// It loses the permission when four of the last ten judged outcomes count against it, or when the bound is
+// more than 0.1 below the threshold. Then a new period begins, with nothing counted. Outcomes of
+// actions before it belong to the earlier periods.
 func (p *Pair) Count(r Result, t Threshold) Outcome {
 	at, acted := clipTime(r.At), clipTime(r.Acted)
 	p.At = at

@@ -24,7 +24,7 @@ func (o *Options) flags(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&o.Store, "store", "", "the memory: artifact, file, or the `FOLDER` of a file store (default: as configured, or else artifact)")
 	group.Values(c, "store", "artifact", "file")
-	fl.StringVar(&o.Config, "config", "", "configuration `FILE` (default .github/foreman.yml, else that of the repository)")
+	fl.StringVar(&o.Config, "config", "", "configuration `FILE` (default .github/foreman.yml, unless the folder is of another repository; else that of the repository)")
 }
 
 const environment = `

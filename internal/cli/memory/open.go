@@ -12,6 +12,7 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/actions/results"
 	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/cli/checkout"
 	"github.com/org/foreman-action/internal/cli/event"
 	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/files"
@@ -48,17 +49,30 @@ func open(ctx context.Context, o Options, repo string) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	cfg, err := load(ctx, o, client, github.Tree{Owner: owner, Repo: name})
+	dir, err := o.Env.WorkDir()
+	if err != nil {
+		return place{}, err
+	}
+	other := o.Config == "" && checkout.OfOther(ctx, o.Env, dir, repo)
+	cfg, err := load(ctx, o, client, github.Tree{Owner: owner, Repo: name}, dir, other)
 	if err != nil {
 		return place{}, failure.Classify(err)
 	}
 	p := place{}
-	if cfg == nil {
+	found := cfg != nil
+	if !found {
 		p.notes = append(p.notes, "no configuration was found; the states of the permissions are not known")
 		cfg = &config.Config{}
 	}
 	p.config = cfg
 	store := cmp.Or(o.Store, cfg.Memory.Store, artifactStore)
+	if other {
+		from := "that of " + repo
+		if !found {
+			from = "none"
+		}
+		o.Env.Log("this folder belongs to another repository than %s; configuration: %s; memory: %s", repo, from, store)
+	}
 	switch store {
 	case artifactStore:
 		p.Memory, err = artifacts(ctx, o.Env, client, repo)
@@ -75,17 +89,20 @@ func open(ctx context.Context, o Options, repo string) (place, error) {
 	return p, err
 }
 
-// load loads the configuration: the named file, or else that of the working directory, or else that of the repository.
+// load loads the configuration: the named file, or else that of dir unless it is a checkout of another
+// repository, or else that of the repository.
 // It returns nil if there is none.
-func load(ctx context.Context, o Options, client *github.Client, tree github.Tree) (*config.Config, error) {
-	dir, err := o.Env.WorkDir()
-	if err != nil {
-		return nil, err
-	}
+func load(ctx context.Context, o Options, client *github.Client, tree github.Tree, dir string, other bool) (*config.Config, error) {
 	places := files.Layered{files.Anywhere{Dir: dir}}
+	if other {
+		places = nil
+	}
 	spec := config.Spec{Path: o.Config, Getenv: config.AnyVariable(o.Env.Getenv), Remote: remote.FromEnv(o.Env).File, IssueForms: files.Anywhere{Dir: dir}}
 	if o.Config == "" {
 		spec.Path, spec.Else = config.DefaultPath, config.OtherPath
+		if other {
+			spec.IssueForms = nil
+		}
 		if client != nil {
 			places = append(places, remote.Branch{Client: client, Tree: tree})
 		}

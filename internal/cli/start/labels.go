@@ -8,14 +8,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
+	"github.com/org/foreman-action/internal/cli/checkout"
 	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/files"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/remote"
 	"github.com/org/foreman-action/internal/cli/starter"
-	"github.com/org/foreman-action/internal/coding/git"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/lint"
 	"github.com/org/foreman-action/internal/yamlfile"
@@ -103,7 +102,7 @@ func (o Options) remote(ctx context.Context, root string) (labels, error) {
 		full = o.Env.Getenv("GITHUB_REPOSITORY")
 	}
 	if full == "" {
-		full = o.origin(ctx, root)
+		full = checkout.Origin(ctx, o.Env, root)
 	}
 	if full == "" {
 		return labels{notes: []string{"the labels on GitHub were not read: name the repository with --repository OWNER/NAME"}}, nil
@@ -124,28 +123,6 @@ func (o Options) remote(ctx context.Context, root string) (labels, error) {
 	return labels{notes: []string{fmt.Sprintf("the labels of %s on GitHub could not be read: %v", full, err)}}, nil
 }
 
-// onGitHub matches the address of a GitHub repository in git's configuration.
-var onGitHub = regexp.MustCompile(`^(?:https://(?:[^/@]*@)?github\.com/|(?:ssh://)?git@github\.com[:/])([A-Za-z0-9-]+/[A-Za-z0-9._-]+?)(?:\.git)?/?$`)
-
-// origin returns the GitHub repository of git's remote "origin", and an empty name if there is
-// none.
-func (o Options) origin(ctx context.Context, root string) string {
-	if m := onGitHub.FindStringSubmatch(o.originURL(ctx, root)); m != nil {
-		return m[1]
-	}
-	return ""
-}
-
-// originURL returns the address of git's remote "origin"; empty: there is none.
-func (o Options) originURL(ctx context.Context, root string) string {
-	repo := git.Repo{Dir: root, Environ: o.Env.Environ(), Limit: 10 * time.Second}
-	out, err := repo.Run(ctx, "config", "--local", "--no-includes", "--get", "remote.origin.url")
-	if err != nil {
-		return "" // there is no git, or no such remote
-	}
-	return strings.TrimSpace(string(out))
-}
-
 // onHost matches the address of a git repository on another host, whose name has a dot. A name without
 // a dot may be an alias of ssh.
 var onHost = regexp.MustCompile(`^(?:(?:https?|ssh|git)://(?:[^/@]*@)?|[^/:@]+@)([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)[:/]`)
@@ -153,7 +130,7 @@ var onHost = regexp.MustCompile(`^(?:(?:https?|ssh|git)://(?:[^/@]*@)?|[^/:@]+@)
 // enterprise reports whether the repository is on a GitHub Enterprise Server: on a host that is neither
 // github.com nor one of GitHub Enterprise Cloud.
 func (o Options) enterprise(ctx context.Context, root string) bool {
-	for _, address := range []string{o.originURL(ctx, root), o.Env.Getenv("GITHUB_SERVER_URL") + "/"} {
+	for _, address := range []string{checkout.OriginURL(ctx, o.Env, root), o.Env.Getenv("GITHUB_SERVER_URL") + "/"} {
 		if m := onHost.FindStringSubmatch(address); m != nil {
 			host := strings.ToLower(m[1])
 			return host != "github.com" && host != "ssh.github.com" && !strings.HasSuffix(host, ".ghe.com")

@@ -67,7 +67,7 @@ type Options struct {
 	Config *config.Config
 	// Host returns the host of a repository, whose Login and Guard are replaced. It is called for each
 	// decision, and must be safe for concurrent use. After an error the decision is tried again later.
-	// Required, except in mode shadow: then nothing is read either.
+	// Required, except in mode shadow: without it decisions are planned on the event alone, and nothing is judged.
 	Host func(ctx context.Context, repo triage.Repo) (runner.Host, error)
 	// Actions are actions of your own, as in [runner.Options]. Nil: none.
 	Actions []runner.Action

@@ -131,11 +131,17 @@ type Options struct {
 	// Scores are those that an earlier version counted; nil: there are none.
 	Scores *memory.Scores
 	Notes  []string // for people
+	// Unread is why the outcomes cannot be read; nil: they can.
+	Unread error
 }
 
 // New returns the report on outcomes; nil outcomes are empty.
 func New(o *memory.Outcomes, opt Options) Report {
 	r := Report{Version: 1, Repo: opt.Repo, At: opt.Now.UTC(), Since: opt.Since, Memory: opt.Memory, web: opt.Web, Waiting: opt.Waiting, Pairs: []Pair{}, Shadow: earlier(opt), Notes: append([]string{}, opt.Notes...)}
+	if opt.Unread != nil {
+		r.Notes = append(r.Notes, fmt.Sprintf("the track record cannot be read, so no permission is earned: %v", opt.Unread))
+		return r
+	}
 	if o == nil {
 		r.Notes = append(r.Notes, "no action was judged yet: a scheduled run judges actions, or the server does")
 		return r

@@ -26,8 +26,7 @@ func (t trackRecords) report(ctx context.Context, repo string) (trackrecord.Repo
 	r, err := t.memory.Load(ctx, repo, memory.Repository)
 	switch {
 	case errors.Is(err, memory.ErrBroken), errors.Is(err, memory.ErrNewer):
-		o.Notes = append(o.Notes, fmt.Sprintf("the track record cannot be read, so no permission is earned: %v", err))
-		r = memory.Record{}
+		o.Unread, r = err, memory.Record{}
 	case err != nil && !errors.Is(err, memory.ErrNotFound):
 		return trackrecord.Report{}, fmt.Errorf("read the track record of %s: %w", repo, err)
 	}

@@ -120,6 +120,9 @@ func TestTrackRecords(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got.Waiting); err == nil && diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
+		if tt.name == "newer" && len(got.Notes) != 1 {
+			t.Errorf("%s: got the notes %q, want one", tt.name, got.Notes)
+		}
 		if len(got.Pairs) != tt.pairs || tt.note != "" && !strings.Contains(strings.Join(got.Notes, "\n"), tt.note) {
 			t.Errorf("%s: got %+v", tt.name, got)
 		}

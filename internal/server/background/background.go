@@ -44,8 +44,8 @@ type Options struct {
 	Log          *slog.Logger // nil discards
 
 	// Agenda lists the issues with proposals in Repos, and TakeProposals requests work on those of an
-	// issue; see proposals.Options. Either is nil: proposals only end with an event of their issue. Agenda is
-	// nil: people's answers are not counted in track records.
+	// issue; see proposals.Options. If one of them is nil, proposals only end with an event of their issue. Without Agenda
+	// people's answers are not counted in track records either.
 	Agenda        memory.Agenda
 	Repos         []string
 	TakeProposals func(ctx context.Context, repo string, issue int, dedup string) error

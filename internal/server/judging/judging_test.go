@@ -33,12 +33,13 @@ type world struct {
 	runner.Issues
 	unimplemented.Search
 
-	mu    sync.Mutex
-	wrong map[int]bool
-	left  int // calls of the hour; 0: not reported
-	limit int // of the hour; 0: not reported
-	down  bool
-	reads []string // "owner/name#1", for each issue that was read
+	mu     sync.Mutex
+	wrong  map[int]bool
+	left   int // calls of the hour; 0: not reported
+	limit  int // of the hour; 0: not reported
+	down   bool
+	byHand time.Time // when a person labelled each issue, and not Foreman; zero: never
+	reads  []string  // "owner/name#1", for each issue that was read
 }
 
 var errDown = errors.New("GitHub is down")
@@ -68,6 +69,9 @@ func (w *world) Timeline(_ context.Context, ref triage.Ref) (triage.Timeline, er
 	then := triage.TimelineEvent{Kind: "commented", Actor: "mona", ActorType: "User", Association: "MEMBER", At: at.Add(time.Hour)}
 	if w.wrong[ref.Number] {
 		then = triage.TimelineEvent{Kind: "unlabeled", Actor: "mona", ActorType: "User", Label: "bug", At: at.Add(time.Hour)}
+	}
+	if !w.byHand.IsZero() {
+		return triage.Timeline{Complete: true, Events: []triage.TimelineEvent{{Kind: "labeled", Actor: "mona", ActorType: "User", Label: "bug", At: w.byHand}}}, nil
 	}
 	return triage.Timeline{Complete: true, Events: []triage.TimelineEvent{{Kind: "labeled", Actor: runner.DefaultBot, ActorType: "Bot", Label: "bug", At: at}, then}}, nil
 }
@@ -513,6 +517,41 @@ func TestLostLead(t *testing.T) {
 		time.Sleep(30 * time.Minute)
 		if got, err := d.cursors.Cursor(t.Context(), "judging:o/a"); err != nil || string(got) != string(later) {
 			t.Errorf("got the cursor %q, %v\n%s", got, err, s.log())
+		}
+	})
+}
+
+// TestShadow judges in mode shadow what was only planned, after the time of shadow mode.
+func TestShadow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		at := time.Now().AddDate(0, 0, -10)
+		w, d := &world{byHand: at.AddDate(0, 0, 1)}, inMemory()
+		_, err := memory.Update(t.Context(), d.memory, "o/a", 1, func(r *memory.Record) error {
+			r.Put(memory.Task{ID: "task", At: at, By: "rules", Actions: []memory.Action{
+				{Type: "add_label", Values: []string{"bug"}, Rule: "crash", Pair: "rule:00ff", Result: triage.Planned},
+			}})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		serve(t, w, d, func(o *judging.Options) {
+			o.Runner = func(context.Context, triage.Repo) (*runner.Runner, func() (int, int, bool), error) {
+				r, err := runner.New(runner.Options{
+					Config: &config.Config{Mode: config.ModeShadow, Policy: policy.Policy{JudgeAfter: 30 * 24 * time.Hour, ShadowPeriod: 11 * 24 * time.Hour}},
+					Host:   runner.Host{Issues: w, Repository: unimplemented.Repository{}, Search: w}, Memory: runner.Memory{Store: d.memory, Agenda: d.memory},
+				})
+				return r, w.calls, err
+			}
+		}, "o/a")
+		time.Sleep(12 * time.Hour)
+		if p := kept(t, d.memory, "o/a"); p.Shadow.Kept != 0 {
+			t.Errorf("too early: got %+v", p)
+		}
+		time.Sleep(24 * time.Hour)
+		if p := kept(t, d.memory, "o/a"); p.Shadow.Kept != 1 || p.Kept != 0 || w.read("o/a") != 1 {
+			t.Errorf("got %+v", p)
 		}
 	})
 }

@@ -54,7 +54,11 @@ func open(ctx context.Context, o Options, repo string) (place, error) {
 		return place{}, err
 	}
 	other := o.Config == "" && checkout.OfOther(ctx, o.Env, dir, repo)
-	cfg, err := load(ctx, o, client, github.Tree{Owner: owner, Repo: name}, dir, other)
+	local := files.Layered{files.Anywhere{Dir: dir}}
+	if other {
+		local = nil
+	}
+	cfg, err := load(ctx, o, client, github.Tree{Owner: owner, Repo: name}, local)
 	if err != nil {
 		return place{}, failure.Classify(err)
 	}
@@ -89,20 +93,13 @@ func open(ctx context.Context, o Options, repo string) (place, error) {
 	return p, err
 }
 
-// load loads the configuration: the named file, or else that of dir unless it is a checkout of another
-// repository, or else that of the repository.
-// It returns nil if there is none.
-func load(ctx context.Context, o Options, client *github.Client, tree github.Tree, dir string, other bool) (*config.Config, error) {
-	places := files.Layered{files.Anywhere{Dir: dir}}
-	if other {
-		places = nil
-	}
-	spec := config.Spec{Path: o.Config, Getenv: config.AnyVariable(o.Env.Getenv), Remote: remote.FromEnv(o.Env).File, IssueForms: files.Anywhere{Dir: dir}}
+// load loads the configuration: the named file, or else that of local, the files of this folder unless it belongs to
+// another repository, or else that of the repository. It returns nil if there is none.
+func load(ctx context.Context, o Options, client *github.Client, tree github.Tree, local files.Layered) (*config.Config, error) {
+	places := local
+	spec := config.Spec{Path: o.Config, Getenv: config.AnyVariable(o.Env.Getenv), Remote: remote.FromEnv(o.Env).File, IssueForms: local}
 	if o.Config == "" {
 		spec.Path, spec.Else = config.DefaultPath, config.OtherPath
-		if other {
-			spec.IssueForms = nil
-		}
 		if client != nil {
 			places = append(places, remote.Branch{Client: client, Tree: tree})
 		}

@@ -83,6 +83,8 @@ func changeCommand(o *changeOptions, use, short string) *cobra.Command {
 			return fmt.Errorf("%s: want IDs of tasks or flags that select tasks, and not both", c.CommandPath())
 		case o.Seen != "" && len(args) != 1:
 			return errors.New("--seen: want one TASK")
+		case o.Seen != "" && namesIssue(args[0]):
+			return errors.New("--seen: want the ID of a task, which show prints beside the version; an issue may get another task")
 		case all.Limit < 0:
 			return fmt.Errorf("--limit: want 0 or more, got %d", all.Limit)
 		case all.Yes && all.DryRun:

@@ -22,9 +22,9 @@ const maxFound = 10
 // find returns the task that a person names: by its ID, as it is when it is changed; or by its issue, such
 // as owner/name#7, as it is now. An issue must have exactly one task in the states; nil: in any state.
 func find(ctx context.Context, q database.Store, name string, states []queue.State) (queue.Seen, error) {
-	f, err := filter.Parser{}.ParseAll(url.Values{"q": {name}})
-	if err != nil || f.Repo == "" || f.Issue == 0 {
-		return queue.Seen{ID: name}, nil //nolint:nilerr // a text that names no issue is an ID
+	f, ok := issueOf(name)
+	if !ok {
+		return queue.Seen{ID: name}, nil
 	}
 	list, _, err := search(ctx, q, queue.Filter{Repo: f.Repo, Issue: f.Issue}, 1000)
 	if err != nil {
@@ -81,4 +81,16 @@ func title(d queue.Details) string {
 	_ = json.Unmarshal(d.Message, &message)
 	_ = json.Unmarshal(d.Report, &report)
 	return cmp.Or(message.Payload.Title, report.Title)
+}
+
+// issueOf returns the filter for the tasks of an issue; ok is false if the name is the ID of a task.
+func issueOf(name string) (f queue.Filter, ok bool) {
+	f, err := filter.Parser{}.ParseAll(url.Values{"q": {name}})
+	return f, err == nil && f.Repo != "" && f.Issue != 0
+}
+
+// namesIssue reports whether the name of a task is that of its issue.
+func namesIssue(name string) bool {
+	_, ok := issueOf(name)
+	return ok
 }

@@ -1,6 +1,7 @@
 package judging_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -515,7 +516,7 @@ func TestLostLead(t *testing.T) {
 			}
 		}, "o/a")
 		time.Sleep(30 * time.Minute)
-		if got, err := d.cursors.Cursor(t.Context(), "judging:o/a"); err != nil || string(got) != string(later) {
+		if got, err := d.cursors.Cursor(t.Context(), "judging:o/a"); err != nil || !bytes.Equal(got, later) {
 			t.Errorf("got the cursor %q, %v\n%s", got, err, s.log())
 		}
 	})

@@ -55,6 +55,6 @@ func TestPooledWeak(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 		admin(t, direct, "BEGIN READ WRITE; "+alter+" RESET ALL; COMMIT")
-		admin(t, direct, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+		admin(t, direct, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 	}
 }

@@ -200,9 +200,9 @@ type runner struct {
 	Act
 
 	queue  Queue
-	mu     sync.Mutex // guards the following fields
 	result Result
-	halt   error // why the act stops; nil: it goes on
+	mu     sync.Mutex // guards halt
+	halt   error      // why the act stops; nil: it goes on
 }
 
 // change changes tasks in their order, several at the same time. It stops if the context ends or the
@@ -212,18 +212,26 @@ func (r *runner) change(ctx context.Context, list []queue.Seen) (done int, err e
 	var group sync.WaitGroup
 	permits := make(chan struct{}, parallel)
 	left := make([]bool, len(list)) // whether each task was left unchanged by a stop
+	errs := make([]error, len(list))
+	tried := 0
 	for i, t := range list {
 		permits <- struct{}{}
 		if left[i] = r.stop(ctx) != nil; left[i] {
 			break
 		}
+		tried++
 		group.Go(func() {
 			defer func() { <-permits }()
-			_, err := r.Change(ctx, r.queue, t)
-			left[i] = !r.count(ctx, t.ID, err)
+			_, errs[i] = r.Change(ctx, r.queue, t)
+			left[i] = r.stops(ctx, errs[i])
 		})
 	}
 	group.Wait()
+	for i, err := range errs[:tried] { // in the order of the tasks
+		if !left[i] {
+			r.count(list[i].ID, err)
+		}
+	}
 	if i := slices.Index(left, true); i >= 0 {
 		return i, r.stop(ctx)
 	}
@@ -237,24 +245,29 @@ func (r *runner) stop(ctx context.Context) error {
 	return cmp.Or(r.halt, ctx.Err())
 }
 
-// count counts the result of one task. It returns false if the error stops the act.
-func (r *runner) count(ctx context.Context, id string, err error) bool {
+// stops reports whether the error of a task stops the act, and remembers it.
+func (r *runner) stops(ctx context.Context, err error) bool {
+	if err == nil || Skips(err) || ctx.Err() == nil && !errors.Is(err, queue.ErrUnavailable) {
+		return false
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.halt = cmp.Or(r.halt, err)
+	return true
+}
+
+// count counts the result of one task.
+func (r *runner) count(id string, err error) {
 	switch {
 	case err == nil:
 		r.result.Changed++
 	case Skips(err):
 		r.result.Skipped++
 		r.result.Skips = first(r.result.Skips, []Failure{{id, err}})
-	case ctx.Err() != nil || errors.Is(err, queue.ErrUnavailable):
-		r.halt = cmp.Or(r.halt, err)
-		return false
 	default:
 		r.result.Failed++
 		r.result.Failures = first(r.result.Failures, []Failure{{id, err}})
 	}
-	return true
 }
 
 // Skips reports whether an error of the queue means that a task is not one to change any more.

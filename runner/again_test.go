@@ -41,8 +41,8 @@ func TestReadAgain(t *testing.T) {
 		why         string                      // part of the reason
 	}{
 		{"fresh", closeUnlessKept, minute, 1, nil, "closed bug", []string{"PATCH issues/1"}, ""},
-		{"late", closeUnlessKept, 2 * time.Hour, 1, since, "open bug keep", []string{read}, "the event is 2h0m0s old"},
-		{"late, and unchanged", closeUnlessKept, 6 * minute, 1, nil, "closed bug", []string{read, "PATCH issues/1"}, "6m0s"},
+		{"late", closeUnlessKept, 2 * time.Hour, 1, since, "open bug keep", []string{read}, "the event is 2h0m"},
+		{"late, and unchanged", closeUnlessKept, 6 * minute, 1, nil, "closed bug", []string{read, "PATCH issues/1"}, "the event is 6m"},
 		{"a later attempt", closeUnlessKept, minute, 2, since, "open bug keep", []string{read}, "an earlier attempt"},
 		{"the timeline of the review shows it", closeUnlessKept, 2 * minute, 1, since, "open bug keep", []string{read}, "changed after the event"},
 		{"the timeline of a condition shows it", strings.ReplaceAll(closeUnlessKept, "'not", `'label_age("bug") >= duration("0s") and not`),
@@ -50,11 +50,11 @@ func TestReadAgain(t *testing.T) {
 		{"no rule fires", "\nrules:\n  - {id: r, on: issues.closed, then: [{add_label: docs}]}\n", 2 * time.Hour, 2, since, "open bug keep", nil, ""},
 		{"a new title", "\nrules:\n  - {id: r, on: issues.opened, then: [{add_label: '{{ issue.title }}'}]}\n", 2 * time.Hour, 1,
 			func(gh *githubtest.Server) { gh.Repo(repoName).AddLabel("docs").RenameAs("mona", 1, "docs") },
-			"open bug docs", []string{read, "GET labels/docs", "POST issues/1/labels"}, "2h0m0s"},
+			"open bug docs", []string{read, "GET labels/docs", "POST issues/1/labels"}, "the event is 2h0m"},
 		{"false before, true now", closeUnlessKept + "  - {id: always, on: issues.opened, then: [{add_label: triage}]}\n", 2 * time.Hour, 1, since,
-			"open bug keep triage", []string{"GET labels/triage", read, "POST issues/1/labels"}, "2h0m0s"},
+			"open bug keep triage", []string{"GET labels/triage", read, "POST issues/1/labels"}, "the event is 2h0m"},
 		{"false now", "\nrules:\n  - {id: r, on: issues.opened, when: 'not any_label(\"keep\")', else_undo: true, override_humans: true, then: [{add_label: bug}]}\n",
-			2 * time.Hour, 1, since, "open keep", []string{read, "DELETE issues/1/labels/bug"}, "2h0m0s"},
+			2 * time.Hour, 1, since, "open keep", []string{read, "DELETE issues/1/labels/bug"}, "the event is 2h0m"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -70,11 +70,8 @@ func (s setup) permissions() permission.Rules {
 }
 
 func (s setup) resetAt(k memory.PairKey, rule string) time.Time {
-	return s.c.Policy.ResetAt(policySource(k.Source, rule))
+	return s.c.Policy.ResetAt(policy.SourceOf(k.Source, rule))
 }
-
-// policySource returns the source of a pair as the policy lists it.
-func policySource(source, rule string) string { return policy.SourceOf(source, rule) }
 
 // earned returns the function for [plan.Input.Earned]. It reads the record of the repository when the first
 // action needs it. A record that cannot be read permits no action; neither does that of the issue.
